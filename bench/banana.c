@@ -3,9 +3,10 @@
  *
  *   bench-banana [ESS [NOISE [WORD]]]     defaults: 20000, 0, every row
  *
- * A row switches one mechanism; WORD keeps the rows whose name contains it. Printed as Markdown:
- * total variation of both marginals over 40 bins of equal probability, k, proposals per unit of the
- * posterior's scale, the largest stated bias, and the ESS of the slowest parameter or square.
+ * A row switches one mechanism; WORD keeps the rows whose name contains it. Printed as
+ * Markdown: total variation of both marginals over 40 bins of equal probability, k,
+ * proposals per unit of the posterior's scale, the largest stated bias, and the ESS of the
+ * slowest parameter or square.
  *
  *   w1 ~ N(0, s^2),  w2 | w1 ~ N(w1^2 - s^2, 1),  s = 1.5:
  *   P(w2 < y) = int phi(z) Phi(y - s^2 z^2 + s^2) dz. */

@@ -2,14 +2,16 @@
  *
  *   name  isa  N  n  d  ns per call  ns per row  GB/s
  *
- * N is the rows of the table, n those of a call, d their doubles; GB/s counts the table's bytes
- * read. Windows and rows start at random places drawn beforehand, so N = 1000 runs from cache
- * and N = 1e6 (160 MB) from memory. `read` adds up the same windows: what memory allows. `slopes`
- * is what a proposal does with its window: both products, sigmoids, sums. With `ahead` the next
- * window is asked for first. Times are of this thread on the processor, the best of REPEATS.
+ * N is the rows of the table, n those of a call, d their doubles; GB/s counts the table's
+ * bytes read. Windows and rows start at random places drawn beforehand, so N = 1000 runs
+ * from cache and N = 1e6 (160 MB) from memory. `read` adds up the same windows: what memory
+ * allows. `slopes` is what a proposal does with its window: both products, sigmoids, sums.
+ * With `ahead` the next window is prefetched. Times are CPU times of this thread, the best
+ * of REPEATS.
  *
- * A last line a table says which share of the bandwidth of `read` the slopes reach, reading and
- * slopes taking turns so that a shared machine disturbs both alike: its median over REPEATS. */
+ * A last line a table says which share of the bandwidth of `read` the slopes reach, reading
+ * and slopes taking turns so that a shared machine disturbs both alike: its median over
+ * REPEATS. */
 #include "linalg/kernels.h"
 #include "core/memory.h"
 #include "core/rng.h"

@@ -1,10 +1,11 @@
 /* Reading a table: text to shuffled rows, statistics and hash included.
  *
  *   bench_parse [FILE TARGET]
- * Without arguments it writes 1,000,000 rows of 21 numbers with 6 decimals, and a tenth as many with %.17g,
- * plain and gzip, into a temporary folder, and reads those, the file there is likewise, by 1, 2, 4, ...
- * threads. One line a file and number of threads: name, rows, columns, bytes of plain text, seconds (the
- * best of three, and what processors spent), rows a second, MB of text a second. */
+ * Without arguments it writes 1,000,000 rows of 21 numbers with 6 decimals, and a tenth as
+ * many with %.17g, plain and gzip, into a temporary folder, and reads those, the file there
+ * is likewise, by 1, 2, 4, ... threads. One line a file and number of threads: name, rows,
+ * columns, bytes of plain text, seconds (the best of three, and what processors spent), rows
+ * a second, MB of text a second. */
 #include "core/rng.h"
 #include "core/threads.h"
 #include "ingest/ingest.h"
@@ -63,7 +64,8 @@ static int measure_threads(const char *label, const char *path, const char *targ
     return failures;
 }
 
-/* The table as text, once plain and, where `packed` says so, once through gzip. Returns its bytes. */
+/* The table as text, once plain and, if `packed` is set, once through gzip. Returns its
+ * bytes. */
 static double write_table(const char *plain, const char *packed, const char *format,
                           size_t rows_wanted)
 {

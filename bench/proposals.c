@@ -3,8 +3,8 @@
  *   name  N  n  d  ns per proposal  proposals per second   (whole sampler, sinks attached)
  *   and below it the parts, each timed alone, in ns per call and per proposal.
  *
- * Data of the paper's 7.1. Processor time of this thread, so that a shared machine disturbs less;
- * the best of REPEATS. */
+ * Data of the paper's 7.1. Processor time of this thread, so that a shared machine disturbs
+ * less; the best of REPEATS. */
 #include "estimate/bias.h"
 #include "estimate/path_moments.h"
 #include "ingest/ingest.h"
@@ -189,7 +189,7 @@ static double best_ns(bench_chain *c, void (*part)(bench_chain *c), size_t calls
     return best;
 }
 
-/* ns per proposal of whole flights, and how many proposals a flight makes. */
+/* ns per proposal of whole segments, and the number of proposals per segment. */
 static double whole_ns(bench_chain *c, double *per_segment)
 {
     double best = INFINITY;
@@ -213,14 +213,15 @@ static void report(const rows *data, const bench_case *of)
         exit(EXIT_FAILURE);
     }
     double ns = whole_ns(&c, &per_segment);
-    printf("proposals %-16s N=%zu n=%zu d=%d %6.0f ns %9.0f per second, %.1f a flight\n",
+    printf("proposals %-16s N=%zu n=%zu d=%d %6.0f ns %9.0f per second, %.1f per segment\n",
            of->name, data->n, of->n, DIM, ns, 1e9 / ns, per_segment);
     double observe = best_ns(&c, part_observe, STEPS),
            gradient = best_ns(&c, part_gradient, STEPS);
     printf("  observe %.0f: pick %.0f, row products %.0f, slopes %.0f\n", observe,
            best_ns(&c, part_pick, STEPS), best_ns(&c, part_products, STEPS),
            best_ns(&c, part_slope, STEPS));
-    printf("  bounce %.0f a flight: %.0f; first look, regression, band, arrival, sinks: %.0f\n",
+    printf("  bounce %.0f per segment: %.0f; first observation, regression, band, arrival, "
+           "sinks: %.0f\n",
            gradient, gradient / per_segment, ns - observe - gradient / per_segment);
     chain_close(&c);
 }

@@ -1,12 +1,13 @@
-/* Random reads per second of a file, the page cache left aside: the yardstick for tables larger
- * than memory.
+/* Random reads per second of a file, the page cache left aside: the yardstick for tables
+ * larger than memory.
  *
  *   random_reads FILE BYTES DEPTH SECONDS
  *
- * DEPTH reads of BYTES each, from uniform starts that are multiples of the disk's sector, are under
- * way, a quarter of them at most handed over anew at a time, which costs the processor least:
- * O_DIRECT and the kernel's asynchronous reads (io_submit), one thread. Prints reads per second,
- * bytes per second, the mean time a read took and the processor time it cost. */
+ * DEPTH reads of BYTES each, from uniform starts that are multiples of the disk's sector,
+ * are under way, a quarter of them at most handed over anew at a time, which costs the
+ * processor least: O_DIRECT and the kernel's asynchronous reads (io_submit), one thread.
+ * Prints reads per second, bytes per second, the mean time a read took and the processor
+ * time it cost. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>

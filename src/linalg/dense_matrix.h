@@ -1,5 +1,6 @@
-/* Small dense algebra without lanes: terms are added one after another, as they are written. The kernels
- * are faster on long vectors and round otherwise, so one cannot stand for the other where bits count. */
+/* Small dense algebra without lanes: terms are added one after another, as written. The
+ * kernels are faster on long vectors but round differently, so that the two are not
+ * interchangeable where bits count. */
 #ifndef LINALG_DENSE_MATRIX_H
 #define LINALG_DENSE_MATRIX_H
 
@@ -7,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* sum_i x_i */
 static inline double sum(size_t n, const double *x)
 {
     double total = 0.0;
@@ -14,6 +16,7 @@ static inline double sum(size_t n, const double *x)
     return total;
 }
 
+/* True if no element is infinite or NaN. */
 static inline bool all_finite(size_t n, const double *x)
 {
     for (size_t i = 0; i < n; i++)
@@ -21,6 +24,7 @@ static inline bool all_finite(size_t n, const double *x)
     return true;
 }
 
+/* x.y */
 static inline double dot(size_t n, const double *x, const double *y)
 {
     double sum = 0.0;
@@ -28,6 +32,7 @@ static inline double dot(size_t n, const double *x, const double *y)
     return sum;
 }
 
+/* |x| */
 static inline double norm(size_t n, const double *x)
 {
     return sqrt(dot(n, x, x));
@@ -39,7 +44,7 @@ static inline void add_scaled(size_t n, double a, const double *x, double *y)
     for (size_t i = 0; i < n; i++) y[i] += a * x[i];
 }
 
-/* out = A x, A being d*d, row-major */
+/* out = A x, A d*d, row-major */
 static inline void apply_matrix(size_t d, const double *a, const double *x, double *out)
 {
     for (size_t i = 0; i < d; i++) out[i] = dot(d, a + i * d, x);
@@ -53,7 +58,7 @@ static inline double quadratic_form(size_t d, const double *a, const double *x)
     return sum;
 }
 
-/* x'Ax, term by term: sum_ij (x_i A_ij) x_j. Rounds otherwise. */
+/* x'Ax, term by term: sum_ij (x_i A_ij) x_j. Rounds differently from quadratic_form. */
 static inline double quadratic_terms(size_t d, const double *a, const double *x)
 {
     double sum = 0.0;
@@ -62,8 +67,8 @@ static inline double quadratic_terms(size_t d, const double *a, const double *x)
     return sum;
 }
 
-/* Of a symmetric matrix the lower triangle is kept, row after row: how many numbers that is, and where (i, j)
- * is among them. */
+/* A symmetric matrix packed as its lower triangle, row by row: the number of its elements,
+ * and the position of (i, j). */
 static inline size_t packed_size(size_t d)
 {
     return d * (d + 1) / 2;

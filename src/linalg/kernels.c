@@ -1,5 +1,5 @@
-/* Which variant of the kernels is in force. */
-#include "linalg/kernels_variants.h"
+/* Selection of the kernel variant. */
+#include "linalg/kernels.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 typedef struct {
     const kernels *table;
-    bool (*runs_here)(void);
+    bool (*is_supported)(void);
 } variant;
 
 static bool always(void)
@@ -40,7 +40,7 @@ static const variant variants[] = {
 const kernels *kernels_at(size_t index)
 {
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
-        if (!variants[i].runs_here()) continue;
+        if (!variants[i].is_supported()) continue;
         if (index-- == 0) return variants[i].table;
     }
     return NULL;

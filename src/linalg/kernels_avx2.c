@@ -1,9 +1,8 @@
-/* AVX2 and FMA: four doubles at a time, in element-wise kernels as in sums. */
+/* The AVX2 and FMA variant: four doubles at a time, in element-wise kernels as in sums. */
 #include "linalg/kernels.h"
 
 #if defined(__x86_64__)
 
-#include "linalg/kernels_decimals.h"
 #include "linalg/kernels_ymm.h"
 
 #define KERNEL_TABLE kernels_avx2
@@ -28,6 +27,7 @@ static inline void wide_store(double *out, wide a)
     _mm256_storeu_pd(out, a);
 }
 
+/* A mask of the first m lanes. */
 static inline __m256i first_lanes(size_t m)
 {
     return _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)m), _mm256_set_epi64x(3, 2, 1, 0));
@@ -64,7 +64,8 @@ static inline wide wide_times_power(wide y, wide t)
     return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(y), power));
 }
 
-/* For every set of lanes, the halves of doubles that close them up. */
+/* For every set of lanes, the permutation of 32-bit halves that moves these lanes to the
+ * front. */
 #define LANE(k) 2 * (k), 2 * (k) + 1
 #define LANES(a, b, c, d)                                                                      \
     {                                                                                          \
@@ -77,7 +78,7 @@ static const int closing[16][8] = {
     LANES(2, 3, 0, 1), LANES(0, 2, 3, 1), LANES(1, 2, 3, 0), LANES(0, 1, 2, 3),
 };
 
-/* Those from low to high, closed up; `out` takes a whole vector. */
+/* Stores the elements from low to high contiguously; writes a whole vector to out. */
 static inline size_t wide_take(wide a, double low, double high, double *out, size_t *below)
 {
     const wide from = _mm256_set1_pd(low);

@@ -1,11 +1,11 @@
-/* AVX-512 (F, DQ, VL): eight doubles at a time in element-wise kernels. Sums keep to four: with
- * the lanes of both row products side by side in 512 bits, each piece of a row must be broadcast
- * to both halves, and that was slower (Zen 4: 251 ns against 211 for 104 rows of 20). */
+/* The AVX-512 (F, DQ, VL) variant: eight doubles at a time in element-wise kernels. Sums
+ * keep to four: with the lanes of both row products side by side in 512 bits, each piece of
+ * a row must be broadcast to both halves, and that was slower (Zen 4: 251 ns against 211 for
+ * 104 rows of 20). */
 #include "linalg/kernels.h"
 
 #if defined(__x86_64__)
 
-#include "linalg/kernels_decimals.h"
 #include "linalg/kernels_ymm.h"
 
 #define KERNEL_TABLE kernels_avx512
@@ -30,6 +30,7 @@ static inline void wide_store(double *out, wide a)
     _mm512_storeu_pd(out, a);
 }
 
+/* A mask of the first m lanes. */
 static inline __mmask8 first_lanes(size_t m)
 {
     return (__mmask8)((1u << m) - 1);
@@ -66,7 +67,7 @@ static inline wide wide_times_power(wide y, wide t)
     return _mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(y), power));
 }
 
-/* Those from low to high, closed up; `out` takes a whole vector. */
+/* Stores the elements from low to high contiguously; writes a whole vector to out. */
 static inline size_t wide_take(wide a, double low, double high, double *out, size_t *below)
 {
     const wide from = _mm512_set1_pd(low);

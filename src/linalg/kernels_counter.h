@@ -1,5 +1,6 @@
-/* Rows of random numbers by their counters, for kernels_body.h. Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011) with
- * counter (row, block) and key seed has words 4 block to 4 block + 3 of a row; COUNTER_LANES rows are made at a time. */
+/* Rows of counter-based random numbers, for kernels_body.h. Philox4x32-10 (Salmon, Moraes,
+ * Dror, Shaw 2011) with counter (row, block) and key seed gives words 4 block to 4 block + 3
+ * of a row; COUNTER_LANES rows are computed at a time. */
 #define COUNTER_LANES  8
 #define COUNTER_ROUNDS 10
 #define COUNTER_M0     0xD2511F53U
@@ -11,15 +12,16 @@ typedef struct {
     uint32_t word[4];
 } counter_words;
 
-/* Number j of a block: halves of words, the low one first. */
+/* Number j of a block, from 16-bit halves of its words, the low one first. */
 static inline double counter_number(const counter_words *w, size_t j)
 {
     return (w->word[j / 2] >> j % 2 * 16 & 0xffffU) * COUNTER_UNIT - COUNTER_REACH;
 }
 
-#if WIDE > 1 /* AVX2 and what has it */
+#if WIDE > 1 /* AVX2 and better */
 
-/* A word of four rows, in the low halves of its lanes; what the high ones hold does not matter. */
+/* One word of each of four rows, in the low halves of its lanes; the high halves are not
+ * defined. */
 typedef struct {
     __m256i c[4];
 } counter_quad;
@@ -44,7 +46,8 @@ static inline counter_quad counter_begin(uint64_t first, uint32_t block)
         {row, _mm256_srli_epi64(row, 32), _mm256_set1_epi64x(block), _mm256_setzero_si256()}};
 }
 
-/* Rows 0 and 2 into out[0] and out[2], 1 and 3 likewise. */
+/* Stores the words of four rows: the low 128-bit halves are rows 0 and 1, the high ones 2
+ * and 3. */
 static inline void counter_end(const counter_quad *q, counter_words *out)
 {
     const __m256i a = _mm256_blend_epi32(q->c[0], _mm256_slli_epi64(q->c[1], 32), 0xaa);
@@ -122,7 +125,7 @@ static inline void counter_eight(const counter_words *w, double *out)
 
 #endif
 
-/* Some numbers of a block, of as many rows. */
+/* `count` numbers of a block, for `rows` rows. */
 static inline void counter_numbers(const counter_words *words, size_t rows, size_t count,
                                    double *out, size_t stride)
 {
@@ -137,6 +140,7 @@ static inline void counter_numbers(const counter_words *words, size_t rows, size
     }
 }
 
+/* See kernels.counter_rows. */
 static void counter_rows(uint64_t seed, uint64_t first, size_t n, size_t count, double *out,
                          size_t stride, uint32_t *pairs)
 {

@@ -1,5 +1,5 @@
-/* Rows of cells, one after another: products and combinations. Included once for each type of
- * CELL, with ROWS(name) naming its functions and QUAD_CELLS loading four cells as doubles. */
+/* Rows of cells: products and combinations. Included once for each type of CELL, with
+ * ROWS(name) naming its functions and QUAD_CELLS loading four cells as doubles. */
 
 static inline const CELL *ROWS(row_at)(const CELL *x, size_t stride, const size_t *rows,
                                        size_t first, size_t i)
@@ -7,8 +7,8 @@ static inline const CELL *ROWS(row_at)(const CELL *x, size_t stride, const size_
     return x + (rows ? rows[i] : first + i) * stride;
 }
 
-/* Products of ROW_BLOCK rows with p and, when `pair`, q. `stride` is a constant where a row is
- * short: what is left is then straight code, p and q staying in registers where these suffice. */
+/* Products of ROW_BLOCK rows with p and, if `pair`, q. For short rows `stride` is a
+ * constant: the code is then unrolled, and p and q stay in registers if these suffice. */
 static inline __attribute__((always_inline)) void
 ROWS(block)(bool pair, const CELL *const row[ROW_BLOCK], size_t stride, const double *p,
             const double *q, double *eta, double *deta)
@@ -34,9 +34,10 @@ ROWS(block)(bool pair, const CELL *const row[ROW_BLOCK], size_t stride, const do
     if (pair) quad_store(deta, quad_fold4(e, f, g, h));
 }
 
-/* Gathered rows come from anywhere: ask for those a few blocks ahead. The processor itself follows
- * a row once it is begun, so the first lines are enough. */
-static inline void ROWS(ask_ahead)(const CELL *x, size_t stride, const size_t *rows, size_t n)
+/* Prefetches gathered rows a few blocks ahead. The processor follows a row once it has
+ * begun, so the first lines are enough. */
+static inline void ROWS(prefetch_rows)(const CELL *x, size_t stride, const size_t *rows,
+                                       size_t n)
 {
     const size_t limit = AHEAD_BYTES / sizeof(CELL), cells = stride < limit ? stride : limit;
     for (size_t b = 0; b < n; b++)
@@ -55,11 +56,12 @@ ROWS(products_of)(bool pair, const CELL *x, size_t stride, const size_t *rows, s
         for (size_t b = 0; b < ROW_BLOCK; b++)
             row[b] = ROWS(row_at)(x, stride, rows, first, i + b);
         if (rows && i + ROW_BLOCK + AHEAD_ROWS <= n)
-            ROWS(ask_ahead)(x, stride, rows + i + AHEAD_ROWS, ROW_BLOCK);
+            ROWS(prefetch_rows)(x, stride, rows + i + AHEAD_ROWS, ROW_BLOCK);
         ROWS(block)(pair, row, stride, p, q, eta + i, pair ? deta + i : NULL);
     }
     if (i == n) return;
-    double along_p[ROW_BLOCK], along_q[ROW_BLOCK]; /* the last of the rows fills the block up */
+    /* the last row is repeated to fill the block */
+    double along_p[ROW_BLOCK], along_q[ROW_BLOCK];
     for (size_t b = 0; b < ROW_BLOCK; b++)
         row[b] = ROWS(row_at)(x, stride, rows, first, i + b < n ? i + b : n - 1);
     ROWS(block)(pair, row, stride, p, q, along_p, along_q);
@@ -96,8 +98,8 @@ static void ROWS(products)(const CELL *x, size_t stride, const size_t *rows, siz
         ROWS(products_by_stride)(false, x, stride, rows, first, n, p, q, eta, deta);
 }
 
-/* Columns of a combination, held in registers over all rows: `quads` is a constant at every call,
- * so that what is left of the unrolled loops is straight code. */
+/* Columns of a combination, held in registers over all rows. `quads` is a constant at every
+ * call, so that the loops unroll. */
 static inline __attribute__((always_inline)) void
 ROWS(combine_columns)(size_t quads, const CELL *x, size_t stride, const size_t *rows,
                       size_t first, size_t n, const double *r, double *out)
@@ -138,8 +140,8 @@ static void ROWS(combine)(const CELL *x, size_t stride, const size_t *rows, size
     }
 }
 
-/* Columns j to j + 3 against `quads` quads of columns from k: their sums are held in registers, and `scaled` has
- * c x of the four. What lies above the diagonal is made and left. */
+/* Columns j to j + 3 against `quads` quads of columns from k, with the sums in registers;
+ * `scaled` has c x of the four. Products above the diagonal are computed and ignored. */
 static inline __attribute__((always_inline)) void
 ROWS(outer_tile)(size_t quads, const CELL *x, size_t stride, size_t n, const double *scaled,
                  size_t k, double tile[KERNEL_LANES][OUTER_QUADS * KERNEL_LANES])
@@ -169,7 +171,7 @@ ROWS(outer_tile)(size_t quads, const CELL *x, size_t stride, size_t n, const dou
             if (q < quads) quad_store(tile[l] + q * KERNEL_LANES, sum[l][q]);
 }
 
-/* A band of four columns j against all up to its own. */
+/* A band of four columns j against all columns up to its own. */
 static inline void ROWS(outer_band)(const CELL *x, size_t stride, size_t n,
                                     const double *scaled, size_t j, size_t d, size_t pitch,
                                     double *out)

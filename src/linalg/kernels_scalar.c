@@ -1,5 +1,5 @@
-/* The definition of the kernels in plain C: one double is as wide as it gets, and the lanes of
- * a sum are an array. Runs everywhere; where the processor lacks fma the C library does it. */
+/* The definition of the kernels in plain C: `wide` is one double, and the lanes of a sum are
+ * an array. Runs everywhere; where the processor lacks fma the C library computes it. */
 #include "linalg/kernels.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static inline void wide_store(double *out, wide a)
     *out = a;
 }
 
-/* Parts are of 1 <= m < WIDE doubles, so this variant has none. */
+/* Parts have 1 <= m < WIDE doubles, so this variant has none. */
 static inline wide wide_load_part(size_t m, const double *x)
 {
     (void)m;
@@ -50,7 +50,7 @@ static inline wide wide_fma(wide a, wide b, wide c)
     return __builtin_fma(a, b, c);
 }
 
-/* Into [-most, most]; a NaN stays. */
+/* Clamps a to [-limit, limit]; a NaN stays. */
 static inline wide wide_limit(wide a, double limit)
 {
     a = limit < a ? limit : a;
@@ -128,7 +128,7 @@ static inline double quad_sum(quad a)
     return (a.lane[0] + a.lane[1]) + (a.lane[2] + a.lane[3]);
 }
 
-/* The sums of a, b, c and d. */
+/* The sums of the lanes of a, b, c and d. */
 static inline quad quad_fold4(quad a, quad b, quad c, quad d)
 {
     return (quad){{quad_sum(a), quad_sum(b), quad_sum(c), quad_sum(d)}};

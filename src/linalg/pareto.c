@@ -1,15 +1,18 @@
-/* The M = min(n/5, 3 sqrt(n)) largest of n weights, less the largest of the others, are taken for draws of
+/* Pareto smoothing. The M = min(n/5, 3 sqrt(n)) largest of n weights, less the largest of
+ * the others, are modelled as draws of
  *
- *   F(x) = 1 - (1 + k x / s)^(-1/k),                                                                  (1)
+ *   F(x) = 1 - (1 + k x / s)^(-1/k),                                                        (1)
  *
- * fitted by the posterior mean of theta = -k/s over a grid of 30 + sqrt(M) points under a weak prior:
+ * fitted by the posterior mean of theta = -k/s over a grid of 30 + sqrt(M) points under a
+ * weak prior:
  *
- *   k(theta) = mean log(1 - theta x),   log-likelihood M (log(-theta / k) - k - 1),                   (2)
+ *   k(theta) = mean log(1 - theta x),   log-likelihood M (log(-theta / k) - k - 1),         (2)
  *   k <- (M k + 5) / (M + 10)
  *
- * and become the quantiles of (1) at (j - 1/2)/M, in their order.
+ * and replaced by the quantiles of (1) at (j - 1/2)/M, in their order.
  *
- * Vehtari, Simpson, Gelman, Yao, Gabry (2024), JMLR 25(72); Zhang, Stephens (2009), Technometrics 51, 316-325, for (2). */
+ * Vehtari, Simpson, Gelman, Yao, Gabry (2024), JMLR 25(72); Zhang, Stephens (2009),
+ * Technometrics 51, 316-325, for (2). */
 #include "linalg/pareto.h"
 
 #include <math.h>
@@ -28,7 +31,7 @@ static bool before(const ranked_weight *a, const ranked_weight *b)
     return a->log_weight != b->log_weight ? a->log_weight < b->log_weight : a->index < b->index;
 }
 
-/* Of a heap with the largest on top, only `at` may be too small. */
+/* Restores a heap with the largest on top, of which only element `at` may be too small. */
 static void sink(ranked_weight *heap, size_t at, size_t n)
 {
     for (size_t child; (child = 2 * at + 1) < n; at = child) {
@@ -40,7 +43,7 @@ static void sink(ranked_weight *heap, size_t at, size_t n)
     }
 }
 
-/* In place: steps of samplers may not allocate, as qsort may. */
+/* Heap sort: steps of samplers must not allocate, as qsort may. */
 static void sort(ranked_weight *x, size_t n)
 {
     for (size_t i = n / 2; i-- > 0;) sink(x, i, n);
@@ -52,7 +55,7 @@ static void sort(ranked_weight *x, size_t n)
     }
 }
 
-/* The `most` largest of n come last, in any order (Hoare 1961, Algorithm 65: FIND). */
+/* Moves the `count` largest of n to the end, in any order (Hoare 1961, Algorithm 65: FIND). */
 static void part_tail(ranked_weight *x, size_t n, size_t count)
 {
     size_t low = 0, high = n - 1, cut = n - count;
@@ -77,12 +80,14 @@ static void part_tail(ranked_weight *x, size_t n, size_t count)
 
 /* ---- the fit ---- */
 
-/* The tail, increasing: weights less the largest of the others. */
+/* The tail in increasing order: weights less the largest of the others. */
 typedef struct {
-    const ranked_weight *of;
-    ranked_weight *scratch; /* as long, whose log_weight keeps the differences */
+    const ranked_weight *ranked;
+    ranked_weight *scratch; /* of the same length; its log_weight holds the differences */
     size_t n;
-    double cut, top; /* weights are over the largest of all, whose logarithm is top */
+    /* cut: the largest of the others; both relative to the largest weight, whose logarithm
+     * is top */
+    double cut, top;
 } tail;
 
 static double excess(const tail *t, size_t j)
@@ -90,6 +95,7 @@ static double excess(const tail *t, size_t j)
     return t->scratch[j].log_weight;
 }
 
+/* k(theta) of (2). */
 static double shape(const tail *t, double theta)
 {
     double sum = 0.0;
@@ -97,18 +103,20 @@ static double shape(const tail *t, double theta)
     return sum / (double)t->n;
 }
 
-/* (2) */
+/* The log-likelihood of (2). */
 static double log_likelihood(const tail *t, double theta)
 {
     double k = shape(t, theta);
     return (double)t->n * (log(-theta / k) - k - 1.0);
 }
 
+/* The first quartile of the tail, the scale of the prior. */
 static double quarter_of(const tail *t)
 {
     return excess(t, (size_t)floor(0.25 * (double)t->n + 0.5) - 1);
 }
 
+/* Posterior mean of theta over the grid. */
 static double fit_theta(const tail *t)
 {
     size_t points = GRID + (size_t)floor(sqrt((double)t->n));
@@ -129,11 +137,13 @@ static double fit_theta(const tail *t)
     return weighed / sum;
 }
 
+/* The p-quantile of (1). */
 static double quantile(double k, double s, double p)
 {
     return k == 0.0 ? -s * log1p(-p) : s * expm1(-k * log1p(-p)) / k;
 }
 
+/* Replaces the tail's weights by quantiles of the fit; returns k. */
 static double smooth_tail(const tail *t, double *log_weight)
 {
     double theta = fit_theta(t), k = shape(t, theta), s = -k / theta;
@@ -141,7 +151,7 @@ static double smooth_tail(const tail *t, double *log_weight)
     for (size_t j = 0; isfinite(k) && j < t->n; j++) {
         double p = ((double)j + 0.5) / (double)t->n;
         double smooth = log(t->cut + quantile(k, s, p));
-        log_weight[t->of[j].index] = t->top + fmin(smooth, 0.0);
+        log_weight[t->ranked[j].index] = t->top + fmin(smooth, 0.0);
     }
     return isfinite(k) ? k : INFINITY;
 }
@@ -160,14 +170,15 @@ double pareto_smooth(size_t n, double *log_weight, ranked_weight *scratch)
     for (size_t i = 0; i < n; i++) scratch[i] = (ranked_weight){log_weight[i], i};
     part_tail(scratch, n, tail_size);
     sort(scratch + (n - tail_size), tail_size);
-    tail t = {.of = scratch + (n - tail_size),
+    tail t = {.ranked = scratch + (n - tail_size),
               .scratch = scratch,
               .n = tail_size,
               .top = scratch[n - 1].log_weight};
     t.cut = exp(largest_of(scratch, n - tail_size) - t.top);
     for (size_t j = 0; j < tail_size; j++)
-        scratch[j].log_weight = exp(t.of[j].log_weight - t.top) - t.cut;
-    /* a tail without a spread has no shape, nor has one without a quarter that the fit could begin with */
+        scratch[j].log_weight = exp(t.ranked[j].log_weight - t.top) - t.cut;
+    /* a tail without spread has no shape; nor does one whose first quartile is 0, from which
+     * the fit starts */
     if (!(quarter_of(&t) > 0.0) || !isfinite(t.top)) return INFINITY;
     return smooth_tail(&t, log_weight);
 }

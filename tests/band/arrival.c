@@ -1,10 +1,10 @@
-/* The first arrival under the chords of a band: chords lie over it, and the mass of the chord rate
- * up to the arrival is the exponential drawn. */
+/* The first arrival under the chords of a band: chords lie over it, and the mass of the
+ * chord rate up to the arrival is the exponential drawn. */
 #include "sampler/band/arrival.h"
 #include "check.h"
 #include "core/rng.h"
 
-/* A band over a random flight; `down` starts it below zero. */
+/* A band over a random segment; `down` starts it below zero. */
 static band random_band(rng *r, double floor, bool down)
 {
     regression sums;
@@ -70,7 +70,8 @@ static double mass_to(const band *b, const chord_grid *g, double t)
 
 static const double floors[] = {0.0, 0.3}, growths[] = {1.0, 2.0};
 
-/* Runs `law` for many bands: floor or none, fixed or growing grid, below zero at first or not. */
+/* Runs `property` for many bands: floor or none, fixed or growing grid, below zero at first
+ * or not. */
 static void for_each_band(void (*property)(const band *b, const chord_grid *g,
                                            double exponential),
                           size_t repeats)
@@ -156,7 +157,7 @@ TEST(the_mass_up_to_an_arrival_is_the_exponential_and_short_of_it_there_is_none)
 }
 
 /* A rate that starts below zero and one that falls below it, as chords cross zero both ways. */
-TEST(negative_stretches_carry_no_mass)
+TEST(negative_stretches_have_no_mass)
 {
     band rising = {.fit = {.b0 = -2.0, .b1 = 1.0}}, falling = {.fit = {.b0 = 2.0, .b1 = -1.0}};
     chord_grid g = {.start = 0.0, .step = 0.7, .growth = 1.0, .limit = 10.0};
@@ -184,7 +185,7 @@ TEST(an_empty_grid_has_no_arrival)
 
 /* Proposals kept with probability band/chord are arrivals of the band itself: the mass of its
  * positive part up to them is exponential with mean 1. */
-TEST(thinned_arrivals_follow_the_law_of_the_band)
+TEST(thinned_arrivals_have_the_distribution_of_the_band)
 {
     const size_t samples = 4000;
     band b = {.fit = {.b0 = -1.0, .b1 = 0.5, .v00 = 0.1, .v11 = 0.5, .noise = 0.2}, .k = 2.0};

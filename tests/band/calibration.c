@@ -1,5 +1,5 @@
-/* The width of the band is the one whose missing bounces meet the goal. For G ~ N(m, s^2) under a
- * band of width k they come at the rate s (phi(k) - k Q(k)). */
+/* The width of the band is the one whose missing bounces reach the goal. For G ~ N(m, s^2)
+ * under a band of width k they occur at the rate s (phi(k) - k Q(k)). */
 #include "sampler/band/calibration.h"
 #include "check.h"
 #include "core/rng.h"
@@ -21,7 +21,7 @@ static double simulate_proposals(calibration *c, double sd, double floor, double
     double rate = band_at(&b, 0.0), t = 0.0;
     calibration_begin(c, true);
     while ((t += rng_exponential(&r) / rate) < time)
-        calibration_see(c, &b, t, MEAN + sd * rng_normal(&r), rate);
+        calibration_add_proposal(c, &b, t, MEAN + sd * rng_normal(&r), rate);
     c->time = time;
     return rate;
 }
@@ -32,9 +32,9 @@ static double simulate(calibration *c, double floor, double time)
 }
 
 /* Read off the curve, whatever its error. */
-static double width_for(const calibration *c, double wanted)
+static double width_for(const calibration *c, double target)
 {
-    return band_choose_width(c, (band_goal){wanted, INFINITY});
+    return band_choose_width(c, (band_goal){target, INFINITY});
 }
 
 TEST(the_curve_is_the_missing_rate_of_every_width)
@@ -43,16 +43,16 @@ TEST(the_curve_is_the_missing_rate_of_every_width)
     calibration c;
     double rate = simulate(&c, 0.0, time);
     for (size_t i = 0; i < BAND_CURVE; i++) {
-        double k = band_width(i), want = SD * partial_expectation(k);
+        double k = band_width(i), expected = SD * partial_expectation(k);
         /* E (G - lambda)+^2 < 2 s E(G - lambda)+ / k for a Gaussian tail */
-        double error = sqrt(2.0 * SD * want / k / rate / time);
-        if (want * time > 5.0) CHECK_Z(c.missed[i] / time, want, error, MAX_Z);
+        double error = sqrt(2.0 * SD * expected / k / rate / time);
+        if (expected * time > 5.0) CHECK_Z(c.missed[i] / time, expected, error, MAX_Z);
         CHECK_NEAR(c.proposals[i] / time, MEAN + k * SD, 0.02 * (MEAN + k * SD));
         if (i) CHECK(c.missed[i] <= c.missed[i - 1] && c.squares[i] <= c.squares[i - 1]);
     }
 }
 
-TEST(the_width_chosen_has_the_missing_rate_asked_for)
+TEST(the_width_chosen_has_the_requested_missing_rate)
 {
     const double time = 4e5;
     calibration c;
@@ -89,12 +89,12 @@ TEST(the_ends_of_the_range_are_kept)
     CHECK(band_width(0) == 1.0 && band_width(BAND_CURVE - 1) > 35.0);
 }
 
-/* Flights that see one miss or none at the width in question: noise with exponential tails, of which
- * a band of width k misses bounces at the rate s exp(-k) / 2. Read off the curve as it is the width
- * comes out far too small now and then; with two errors it is enough. */
+/* Segments with one miss or none at the width in question: noise with exponential tails, of
+ * which a band of width k misses bounces at the rate s exp(-k) / 2. By the curve alone the
+ * width is far too small now and then; with two standard errors it is enough. */
 TEST(a_width_chosen_with_two_errors_keeps_to_its_limit)
 {
-    const double time = 60.0, wanted = 0.002, limit = 3.0 * wanted;
+    const double time = 60.0, target = 0.002, limit = 3.0 * target;
     size_t runs = 400, bare = 0, sure = 0;
     for (size_t i = 0; i < runs; i++) {
         rng r = rng_stream(100 + i, 0, RNG_TEST);
@@ -103,10 +103,11 @@ TEST(a_width_chosen_with_two_errors_keeps_to_its_limit)
         calibration c = {.time = time};
         while ((t += rng_exponential(&r) / rate) < time) {
             double size = SD * rng_exponential(&r);
-            calibration_see(&c, &b, t, MEAN + (rng_uniform(&r) < 0.5 ? size : -size), rate);
+            calibration_add_proposal(&c, &b, t, MEAN + (rng_uniform(&r) < 0.5 ? size : -size),
+                                     rate);
         }
-        bare += 0.5 * SD * exp(-width_for(&c, wanted)) > limit;
-        sure += 0.5 * SD * exp(-band_choose_width(&c, (band_goal){wanted, limit})) > limit;
+        bare += 0.5 * SD * exp(-width_for(&c, target)) > limit;
+        sure += 0.5 * SD * exp(-band_choose_width(&c, (band_goal){target, limit})) > limit;
     }
     printf("over the limit: %zu of %zu, without errors %zu\n", sure, runs, bare);
     CHECK(bare > runs / 7);
@@ -129,16 +130,16 @@ TEST(the_floor_counts_in_the_curve)
     const double time = 1e5, floor = MEAN + 2.0 * SD;
     calibration c;
     double rate = simulate(&c, floor, time);
-    double want = SD * partial_expectation(2.0);
+    double expected = SD * partial_expectation(2.0);
     for (size_t i = 0; band_width(i) < 2.0; i++)
-        CHECK_Z(c.missed[i] / time, want, sqrt(SD * want / rate / time), MAX_Z);
+        CHECK_Z(c.missed[i] / time, expected, sqrt(SD * expected / rate / time), MAX_Z);
 }
 
-TEST(times_in_the_flight_count)
+TEST(times_in_the_segment_count)
 {
     calibration c = {0};
     band b = {.fit = {.b0 = 1.0, .b1 = 2.0, .v11 = 0.25}, .k = 3.0};
-    calibration_see(&c, &b, 2.0, 7.5, 4.0); /* mean 5, sd 1: width 2.5 would just do */
+    calibration_add_proposal(&c, &b, 2.0, 7.5, 4.0); /* mean 5, sd 1: width 2.5 would just do */
     for (size_t i = 0; i < BAND_CURVE; i++)
         CHECK_NEAR(c.missed[i], fmax(2.5 - band_width(i), 0.0) / 4.0, 1e-12);
 }

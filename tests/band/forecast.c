@@ -1,9 +1,9 @@
-/* The forecast by hand: pooled noise, jumps, the slope prior and what it learns from; and the same
- * seen along whole flights by whoever asked for their looks. */
+/* The slope regression by hand: pooled noise, jumps, the slope prior and what it learns
+ * from; and the same in reported observations of whole segments. */
 #include "sampler/band/slope_regression.h"
 #include "sampler/fixture.h"
 
-static observation seen(double slope, double variance)
+static observation make_observation(double slope, double variance)
 {
     return (observation){.slope = slope, .variance = variance};
 }
@@ -12,9 +12,9 @@ static observation seen(double slope, double variance)
 
 static const double variances[] = {3.0, 0.5, 2.0, 9.0, 1.0};
 
-/* The running mean is in units of u'Hu: a flight along which that is 4 times as large takes it 4
- * times as large, beside its own observations, which are taken as they are. */
-TEST(noise_is_pooled_over_the_flight_with_a_running_mean_in_units_of_curvature)
+/* The running mean is in units of u'Hu: a segment along which that is 4 times as large uses
+ * 4 times the mean, next to its own observations, which are used as they are. */
+TEST(noise_is_pooled_over_the_segment_with_a_running_mean_in_units_of_curvature)
 {
     const double first = 2.0, second = 8.0;
     band_settings set = ours.band;
@@ -23,18 +23,18 @@ TEST(noise_is_pooled_over_the_flight_with_a_running_mean_in_units_of_curvature)
     slope_regression_start(&o, &set);
     slope_regression_clear(&o, first);
     for (size_t i = 0; i < 5; i++) {
-        observation observed = seen((double)i, variances[i]);
+        observation observed = make_observation((double)i, variances[i]);
         slope_regression_add(&o, &set, (double)i, &observed);
         running += variances[i] / first / 5.0;
     }
     slope_regression_clear(&o, second);
-    observation observed = seen(1.0, 6.0);
+    observation observed = make_observation(1.0, 6.0);
     slope_regression_add(&o, &set, 0.0, &observed);
     running += (6.0 / second - running) / 6.0;
     band b = slope_regression_band(&o, &set);
     CHECK_NEAR(o.running, running, TOL_SUM);
     CHECK_NEAR(b.fit.noise, (set.pool * running * second + 6.0) / (set.pool + 1.0), TOL_SUM);
-    CHECK_NEAR(b.fit.v00, b.fit.noise, TOL_SUM); /* of the level, after one look */
+    CHECK_NEAR(b.fit.v00, b.fit.noise, TOL_SUM); /* of the level, after one observation */
     set.pool = 0.0;
     b = slope_regression_band(&o, &set);
     CHECK(b.fit.noise == 6.0); /* the last batch alone */
@@ -48,14 +48,15 @@ static band band_after(const band_settings *set, double raise, double jump)
     slope_regression_start(&o, set);
     slope_regression_clear(&o, 1.0);
     for (size_t i = 0; i < 4; i++) {
-        observation observed = seen(raise + 0.5 * (double)i + sin(3.0 * (double)i), 0.3);
+        observation observed =
+            make_observation(raise + 0.5 * (double)i + sin(3.0 * (double)i), 0.3);
         slope_regression_add(&o, set, 0.4 * (double)i, &observed);
     }
     slope_regression_shift(&o, jump);
     return slope_regression_band(&o, set);
 }
 
-TEST(behind_a_kink_the_band_is_that_of_slopes_seen_higher_by_the_jump)
+TEST(behind_a_kink_the_band_is_that_of_slopes_raised_by_the_jump)
 {
     for (size_t which = 0; which < 3; which++) {
         band_settings set = ours.band;
@@ -78,8 +79,8 @@ typedef struct {
     double residual, jump, count; /* sums of squares behind kinks */
 } kink_watch;
 
-/* Looks foreseen from this side of exactly one kink. */
-static void see_kink(void *self, const slope_observation *l)
+/* Auxiliary observations made before exactly one kink. */
+static void record_kink(void *self, const slope_observation *l)
 {
     kink_watch *k = self;
     double jump, other, at;
@@ -91,9 +92,9 @@ static void see_kink(void *self, const slope_observation *l)
     k->count++;
 }
 
-/* Without noise what is foreseen behind a kink is right to a part of the jump: with the wrong sign,
- * or none, it would be off by twice or once the jump. */
-TEST(flights_foresee_the_slope_behind_a_kink)
+/* Without noise what is foreseen behind a kink is right to a part of the jump: with the
+ * wrong sign, or none, it would be off by twice or once the jump. */
+TEST(segments_predict_the_slope_behind_a_kink)
 {
     problem p = {.made = {sampler_find("sbps"), metric_find("dense"), &batch_full,
                           model_find("logistic"), 300}};
@@ -106,7 +107,7 @@ TEST(flights_foresee_the_slope_behind_a_kink)
     test_chain f;
     segment s;
     kink_watch k = {.f = &f};
-    observation_sink watch = {&k, see_kink};
+    observation_sink watch = {&k, record_kink};
     test_chain_make(&f, &p, &ours, 11);
     f.s.observer = &watch;
     for (size_t i = 0; i < 2000; i++) test_chain_step(&f, &s);
@@ -120,7 +121,7 @@ TEST(flights_foresee_the_slope_behind_a_kink)
 
 /* ---- the evidence ---- */
 
-/* A flight of three looks that rise ever faster; the third ends it. */
+/* A segment of three observations that rise ever faster; the third ends it. */
 static slope_regression ended_segment(const band_settings *set, const observation *last)
 {
     static const double g[2] = {-2.0, -1.0};
@@ -128,16 +129,16 @@ static slope_regression ended_segment(const band_settings *set, const observatio
     slope_regression_start(&o, set);
     slope_regression_clear(&o, 4.0);
     for (size_t i = 0; i < 2; i++) {
-        observation observed = seen(g[i], 0.25);
+        observation observed = make_observation(g[i], 0.25);
         slope_regression_add(&o, set, 0.3 * (double)i, &observed);
     }
     slope_regression_end(&o, set, 0.6, last);
     return o;
 }
 
-TEST(the_look_that_ends_a_flight_belongs_to_its_evidence)
+TEST(the_observation_that_ends_a_segment_belongs_to_its_evidence)
 {
-    const observation last = seen(5.0, 0.25);
+    const observation last = make_observation(5.0, 0.25);
     const band_settings *both[] = {&ours.band, &papers.band};
     for (size_t i = 0; i < 2; i++) {
         band_settings set = *both[i], without = set;
@@ -146,25 +147,27 @@ TEST(the_look_that_ends_a_flight_belongs_to_its_evidence)
                          refreshed = ended_segment(&set, NULL);
         slope_regression old = ended_segment(&without, &last);
         regression r = {0};
-        slope_prior want = {4.0, 16.0};
+        slope_prior expected = {4.0, 16.0};
         double unit = set.pool > 0.0 ? 0.25 : 1.0, weight = set.pool > 0.0 ? 1.0 : 4.0;
         regression_add(&r, 0.0, -2.0, weight);
         regression_add(&r, 0.3, -1.0, weight);
         regression_add(&r, 0.6, 5.0, weight);
-        slope_prior_learn(&want, &r, unit, set.learning_rate);
-        CHECK_NEAR(bounced.prior.mean, want.mean / 4.0, TOL_SUM);
-        CHECK_NEAR(bounced.prior.variance, want.variance / 16.0, TOL_SUM);
+        slope_prior_learn(&expected, &r, unit, set.learning_rate);
+        CHECK_NEAR(bounced.prior.mean, expected.mean / 4.0, TOL_SUM);
+        CHECK_NEAR(bounced.prior.variance, expected.variance / 16.0, TOL_SUM);
         CHECK(bounced.prior.mean > refreshed.prior.mean);
         CHECK(old.prior.mean == refreshed.prior.mean);
-        CHECK(bounced.running == refreshed.running); /* its noise counts in the next flight */
+        /* its noise counts in the next segment */
+        CHECK(bounced.running == refreshed.running);
     }
 }
 
-/* A flight of G = level + slope t under normal noise, slopes from 0.5 to 1.5, thinned under its own band, to its bounce. */
+/* A segment of G = level + slope t under normal noise, slopes from 0.5 to 1.5, thinned under
+ * its own band, to its bounce. */
 static void advance_to_bounce(slope_regression *o, const band_settings *set, rng *r)
 {
     double level = -20.0 * rng_uniform(r), slope = 0.5 + rng_uniform(r), t = 0.0;
-    observation observed = seen(level + 2.0 * rng_normal(r), 4.0);
+    observation observed = make_observation(level + 2.0 * rng_normal(r), 4.0);
     arrival a = {0};
     slope_regression_clear(o, 1.0);
     do {
@@ -173,12 +176,12 @@ static void advance_to_bounce(slope_regression *o, const band_settings *set, rng
         chord_grid grid = slope_regression_grid(o, set, &b, t, INFINITY, INFINITY);
         a = band_arrival(&b, &grid, rng_exponential(r));
         t = a.time;
-        observed = seen(level + slope * t + 2.0 * rng_normal(r), 4.0);
+        observed = make_observation(level + slope * t + 2.0 * rng_normal(r), 4.0);
     } while (!a.arrived || rng_uniform(r) >= observed.slope / a.rate);
     slope_regression_end(o, set, t, &observed);
 }
 
-/* Mean of the slope prior over the second half of so many flights. */
+/* Mean of the slope prior over the second half of so many segments. */
 static double learned_mean(const band_settings *set, size_t segments)
 {
     slope_regression o;
@@ -192,8 +195,9 @@ static double learned_mean(const band_settings *set, size_t segments)
     return 2.0 * sum / (double)segments;
 }
 
-/* A flight ends because its last look was high. With that look the evidence is whole: when a flight
- * ends depends on nothing that was not seen. Without it slopes seem lower than they are. */
+/* A segment ends because its last observation was high. With that observation the evidence
+ * is complete: the end depends on nothing that was not observed. Without it slopes are
+ * underestimated. */
 TEST(the_slope_prior_learns_the_mean_slope)
 {
     band_settings all = papers.band, without = papers.band;
@@ -215,7 +219,7 @@ TEST(the_slope_prior_begins_at_the_curvature_or_wide)
         set.slope_prior = sources[i];
         slope_regression_start(&o, &set);
         slope_regression_clear(&o, 7.0);
-        observation observed = seen(-3.0, 1.0);
+        observation observed = make_observation(-3.0, 1.0);
         slope_regression_add(&o, &set, 0.0, &observed);
         band b = slope_regression_band(&o, &set);
         CHECK_NEAR(b.fit.b1, sources[i] == SLOPE_HESSIAN ? 7.0 : 0.0, TOL_SUM);
@@ -223,7 +227,7 @@ TEST(the_slope_prior_begins_at_the_curvature_or_wide)
     }
 }
 
-/* Flights with slope 20, whatever u'Hu is; each ends by a bounce. */
+/* Segments with slope 20, whatever u'Hu is; each ends by a bounce. */
 static slope_prior prior_after(slope_source source, size_t segments)
 {
     band_settings set = papers.band;
@@ -234,10 +238,11 @@ static slope_prior prior_after(slope_source source, size_t segments)
     for (size_t k = 0; k < segments; k++) {
         slope_regression_clear(&o, 1.0 + 9.0 * rng_uniform(&r));
         for (double t = 0.0; t < 0.8; t += 0.2) {
-            observation observed = seen(20.0 * t - 5.0 + 0.3 * rng_normal(&r), 0.09);
+            observation observed =
+                make_observation(20.0 * t - 5.0 + 0.3 * rng_normal(&r), 0.09);
             slope_regression_add(&o, &set, t, &observed);
         }
-        observation last = seen(11.0 + 0.3 * rng_normal(&r), 0.09);
+        observation last = make_observation(11.0 + 0.3 * rng_normal(&r), 0.09);
         slope_regression_end(&o, &set, 0.8, &last);
     }
     return o.prior;
@@ -265,7 +270,8 @@ TEST(the_rise_of_a_band_is_its_slope_far_ahead)
             slope_regression_start(&o, &set);
             slope_regression_clear(&o, 2.0);
             for (size_t i = 0; i < points; i++) {
-                observation observed = seen(4.0 - 9.0 * (double)i + cos(5.0 * (double)i), 0.5);
+                observation observed =
+                    make_observation(4.0 - 9.0 * (double)i + cos(5.0 * (double)i), 0.5);
                 slope_regression_add(&o, &set, 0.3 * (double)i, &observed);
             }
             band b = slope_regression_band(&o, &set);
@@ -278,7 +284,7 @@ typedef struct {
     size_t ahead, observations;
 } ahead_watch;
 
-static void see_ahead(void *self, const slope_observation *l)
+static void record_ahead(void *self, const slope_observation *l)
 {
     ahead_watch *a = self;
     a->ahead += l->kind == OBSERVATION_AUXILIARY;
@@ -290,7 +296,7 @@ static ahead_watch observe_ahead(const problem *p, const sampler_settings *set)
     test_chain f;
     segment s;
     ahead_watch a = {0};
-    observation_sink watch = {&a, see_ahead};
+    observation_sink watch = {&a, record_ahead};
     test_chain_make(&f, p, set, 13);
     for (size_t k = 0; k < 200; k++) test_chain_step(&f, &s);
     f.s.observer = &watch;
@@ -300,8 +306,9 @@ static ahead_watch observe_ahead(const problem *p, const sampler_settings *set)
     return a;
 }
 
-/* In a posterior without valleys the band of as many standard errors rises: nothing is to be seen. */
-TEST(the_particle_looks_ahead_only_where_its_band_falls)
+/* In a posterior without valleys the band of as many standard errors rises: there are no
+ * auxiliary observations. */
+TEST(auxiliary_observations_are_made_only_where_the_band_falls)
 {
     problem p = problem_make((recipe){sampler_find("sbps"), metric_find("dense"), &batch_random,
                                       model_find("logistic"), 40});

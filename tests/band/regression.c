@@ -1,4 +1,5 @@
-/* The regression of a flight against explicit matrices and integrals, and the prior it learns. */
+/* The regression of a segment against explicit matrices and integrals, and the prior it
+ * learns. */
 #include "sampler/band/regression.h"
 #include "check.h"
 #include "core/rng.h"
@@ -58,8 +59,8 @@ TEST(posterior_is_that_of_the_normal_equations)
     }
 }
 
-/* log of the integral over b0, b1 of likelihood and prior: sums over a wide fine grid, which are
- * exact for Gaussians to far below the tolerance. */
+/* log of the integral over b0, b1 of likelihood and prior: sums over a wide fine grid, which
+ * are exact for Gaussians to far below the tolerance. */
 static double evidence_by_integration(const segment_data *f, size_t points, slope_prior prior,
                                       double unit)
 {
@@ -147,7 +148,7 @@ typedef struct {
     double mean, log_variance;
 } learned;
 
-/* Flights whose true slopes are N(mean, variance); averages over the second half. */
+/* Segments whose true slopes are N(mean, variance); averages over the second half. */
 static learned learn(double mean, double variance, double unit, double rate, size_t segments)
 {
     rng random = rng_stream(8, 0, RNG_TEST);
@@ -194,7 +195,7 @@ TEST(learning_is_free_of_scale)
     CHECK(scaled.variance == scale * scale * plain.variance);
 }
 
-TEST(one_odd_flight_does_not_run_away_with_the_prior)
+TEST(one_odd_segment_has_a_limited_effect_on_the_prior)
 {
     slope_prior prior = {1.0, 1.0};
     regression r;
@@ -242,7 +243,7 @@ TEST(misfit_widens_the_band_on_curved_data_by_what_the_line_leaves)
     }
 }
 
-/* Two sds of chi^2 are exceeded in about one flight of thirty. */
+/* Two sds of chi^2 are exceeded in about one segment of thirty. */
 TEST(misfit_leaves_straight_noisy_data_alone)
 {
     rng random = rng_stream(10, 0, RNG_TEST);

@@ -2,7 +2,6 @@
 #include "core/rng.h"
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
-#include "linalg/eigen.h"
 #include "linalg/real.h"
 
 #include "check.h"

@@ -1,7 +1,7 @@
 /* What is left of log Gamma and its derivatives, against closed forms and the recurrences that
  * they obey. */
 #include "check.h"
-#include "linalg/gamma_functions.h"
+#include "linalg/special_functions.h"
 
 #define EULER 0.57721566490153286061
 

@@ -30,7 +30,7 @@ refuse() { # NAME SENTENCE FORMULA MODEL OPTION...
     rm -f refused.nc
 }
 stiff='is nearly constant: its standard deviation of [^ ]* is lost beside its mean of (1e\+[0-9]*|1000000); subtract the mean, use --standardize, or leave the column out'
-alike='too far from 0 to be told from the intercept in double precision: leave it out'
+alike='too far from 0 to be distinguished from the intercept in double precision: leave it out'
 unit='which is out of range for the estimates of its spread'
 column="$unit: divide the column by a power of ten, take its logarithm, or use --standardize"
 square='has values too large or too small to compute their spread: divide it by a power of ten, or take its logarithm'

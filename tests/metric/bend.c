@@ -1,4 +1,4 @@
-/* Bent coordinates: derivatives, the way back, and the laws they were made for. */
+/* Warped coordinates: derivatives, the inverse, and the distributions they were made for. */
 #include "check.h"
 #include "linalg/metric/warp.h"
 

@@ -1,6 +1,6 @@
-/* Low rank plus diagonal: exact where the Hessian is of that shape, near where it almost is, and
- * cheap. Spikes are added along rows of a Walsh matrix, whose entries are all +-1: then the diagonal
- * is constant but for the scales, which D takes out. */
+/* Low rank plus diagonal: exact where the Hessian is of that shape, near where it almost is,
+ * and cheap. Spikes are added along rows of a Walsh matrix, whose entries are all +-1: then
+ * the diagonal is constant but for the scales, which D takes out. */
 #include "check.h"
 #include "core/rng.h"
 #include "linalg/metric/metric.h"
@@ -59,7 +59,7 @@ static void whiten(const metric *m)
 
 static double rank_of(const metric *m)
 {
-    return 0.5 * (m->kind->work(m) / (double)m->d - 1.0);
+    return 0.5 * (m->kind->cost(m) / (double)m->d - 1.0);
 }
 
 TEST(a_hessian_of_low_rank_plus_diagonal_becomes_the_identity)
@@ -83,8 +83,8 @@ static void spectrum(const metric *m, double *l)
     CHECK(LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'L', D, white, D, l) == 0);
 }
 
-/* Scales of columns that a factor shares in unequal parts: H's diagonal, or that of its inverse, is not
- * the one the rest is constant under. */
+/* Scales of columns that a factor shares in unequal parts: H's diagonal, or that of its
+ * inverse, is not the one the rest is constant under. */
 static void make_factors(bool inverse)
 {
     double x[3][D];
@@ -134,7 +134,7 @@ TEST(what_does_not_fit_is_left_out_and_said)
     metric *m = make("lowrank", D, hessian), *dense = make("dense", D, hessian);
     REQUIRE(m && dense);
     CHECK_NEAR(rank_of(m), D / 4.0, TOL_ROUND);
-    CHECK(m->kind->work(m) < 1.1 * dense->kind->work(dense));
+    CHECK(m->kind->cost(m) < 1.1 * dense->kind->cost(dense));
     spectrum(m, l);
     for (size_t j = 0; j < D; j++) sum += l[j];
     CHECK_NEAR(sum, (double)D, 1e-9);

@@ -1,5 +1,5 @@
-/* What a metric owes: two maps that are each other's adjoint, a precision that inverts A A', and a
- * sentence where the Hessian is of no use. */
+/* What a metric owes: two maps that are each other's adjoint, a precision that inverts A A',
+ * and a sentence where the Hessian is of no use. */
 #include "check.h"
 #include "core/rng.h"
 #include "linalg/metric/metric.h"
@@ -40,7 +40,7 @@ static double dot(size_t d, const double *x, const double *y)
     return s;
 }
 
-/* Runs a law for every kind and size. */
+/* Runs a property for every kind and size. */
 static void for_each_metric(void (*property)(const metric *m, const problem *p))
 {
     for (size_t k = 0; metric_kinds[k]; k++)
@@ -140,7 +140,7 @@ TEST(none_is_the_identity_and_diagonal_the_curvatures)
     for_each_metric(plain_property);
 }
 
-TEST(none_asks_for_no_hessian)
+TEST(none_needs_no_hessian)
 {
     metric *m = NULL;
     CHECK(metric_create(find("none"), 3, NULL, &m, NULL) == SBPS_OK && m);

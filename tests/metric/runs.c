@@ -1,5 +1,5 @@
-/* Whole runs whose metric is the point: a Gaussian with few long and few short axes under `lowrank`,
- * columns that say the same thing twice, and what `auto` takes. */
+/* Whole runs that test the metric: a Gaussian with few long and few short axes under
+ * `lowrank`, collinear columns, and what `auto` chooses. */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -11,7 +11,8 @@
 
 /* ---- lowrank on a Gaussian ---- */
 
-/* S = diag(s_j^2) + sum_k f_k f_k' with entries of f_k up to 100 s_j: variances over four decades. */
+/* S = diag(s_j^2) + sum_k f_k f_k' with entries of f_k up to 100 s_j: variances over four
+ * decades. */
 static void write_covariance(const char *path, double *variance)
 {
     static double f[FACTORS][DIM], s[DIM];
@@ -145,8 +146,8 @@ TEST(twin_columns_under_a_proper_prior_are_right)
     check_twins(2.5, "metric=lowrank");
 }
 
-/* The prior's share of the Hessian is lost in rounding and a ridge takes its place, which no control
- * variate may see. */
+/* The prior's share of the Hessian is lost in rounding and a ridge takes its place, which no
+ * control variate may see. */
 TEST(a_ridge_stays_out_of_control_variates)
 {
     make_twins();
@@ -197,16 +198,16 @@ static void make_wide(size_t factors, double *x)
     }
 }
 
-static void check_choice(size_t factors, const char *settings, const char *want)
+static void check_choice(size_t factors, const char *settings, const char *expected)
 {
     static double x[ROWS * WIDE];
     char all[128];
     make_wide(factors, x);
     snprintf(all, sizeof all, "model=logistic chains=1 epochs=1 warmup=1 %s", settings);
     sbps_result *r = sample_arrays(ROWS, WIDE, x, y, all);
-    if (strcmp(r->info.metric, want))
-        printf("%s, %zu factors: %s, want %s\n", settings, factors, r->info.metric, want);
-    CHECK(!strcmp(r->info.metric, want));
+    if (strcmp(r->info.metric, expected))
+        printf("%s, %zu factors: %s, want %s\n", settings, factors, r->info.metric, expected);
+    CHECK(!strcmp(r->info.metric, expected));
     sbps_result_destroy(r);
 }
 

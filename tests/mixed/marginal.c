@@ -2,7 +2,7 @@
  * Hessians against differences. */
 #include "derivatives.h"
 #include "linalg/cholesky.h"
-#include "linalg/hermite.h"
+#include "linalg/special_functions.h"
 
 #define NODES_MANY ((size_t)25)
 

@@ -3,7 +3,7 @@
  * largest rule is taken as exact, and is itself compared with sums on a fine grid. */
 #include "fixture.h"
 #include "linalg/cholesky.h"
-#include "linalg/hermite.h"
+#include "linalg/special_functions.h"
 
 #define TRUTH      ((size_t)63) /* nodes per effect */
 #define STATED_MAX 0.005        /* posterior sds: the goal of mixed_choose_nodes */

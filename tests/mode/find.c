@@ -32,7 +32,8 @@ TEST(cholesky_refuses_an_indefinite_matrix)
     CHECK(!cholesky(1, (double[]){NAN}));
 }
 
-/* Solves the normal equations X'X w = X'y, intercept first, by elimination: a second opinion. */
+/* Solves the normal equations X'X w = X'y, intercept first, by elimination: a second
+ * opinion. */
 static void least_squares(size_t n, size_t columns, const double *x, const double *y, double *w,
                           double *residual)
 {

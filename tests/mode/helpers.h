@@ -53,7 +53,8 @@ static inline rows *make_rows(size_t n, size_t columns, const double *x, const d
     return data;
 }
 
-/* Columns N(0,1), targets from the model with weights 1, -1, 1, ... / sqrt(columns), sigma 1. */
+/* Columns N(0,1), targets from the model with weights 1, -1, 1, ... / sqrt(columns), sigma
+ * 1. */
 static inline void simulate(const char *model, size_t n, size_t columns, uint64_t seed,
                             double *x, double *y)
 {

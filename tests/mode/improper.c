@@ -51,7 +51,7 @@ TEST(quasi_separation_names_the_indicator)
     EXPLAINED(f, "in part of the rows", "column 'x4' alone");
 }
 
-TEST(quasi_separation_by_a_single_row_is_seen)
+TEST(quasi_separation_by_a_single_row_is_detected)
 {
     double x[N * D], y[N];
     simulate("logistic", N, D, 4, x, y);
@@ -137,7 +137,7 @@ TEST(fewer_rows_than_weights_are_counted)
     EXPLAINED(f, "3 rows cannot tell 5 weights apart");
 }
 
-TEST(a_perfect_fit_says_that_sigma_runs_to_zero)
+TEST(a_perfect_fit_reports_that_sigma_runs_to_zero)
 {
     static const char *const sigma[] = {"flat", "exponential(1)"};
     double x[N * D], y[N];
@@ -152,7 +152,7 @@ TEST(a_perfect_fit_says_that_sigma_runs_to_zero)
     }
 }
 
-/* Which of a model's auxiliaries that is, and where it runs, the model says. */
+/* The model states which of its auxiliaries that is, and where it runs. */
 TEST(a_perfect_fit_names_the_auxiliary_that_shows_it)
 {
     double x[N * D], y[N];

@@ -5,8 +5,9 @@
 #define N 300
 #define D 3
 
-/* U = N a + S e^-2a / 2 - a + const under flat priors: at the mode sigma^2 = S/(N-1), weights and
- * log sigma are uncorrelated, cov(w) = sigma^2 (X'X)^-1 and var(log sigma) = 1/2(N-1). */
+/* U = N a + S e^-2a / 2 - a + const under flat priors: at the mode sigma^2 = S/(N-1),
+ * weights and log sigma are uncorrelated, cov(w) = sigma^2 (X'X)^-1 and var(log sigma) =
+ * 1/2(N-1). */
 TEST(linear_with_flat_priors_has_the_covariance_of_least_squares)
 {
     enum { d = D + 1, all = D + 2 };
@@ -83,7 +84,7 @@ TEST(mean_and_sd_are_those_of_the_quantiles)
 }
 
 /* (w - c)'H(w - c) is a chi^2 of d degrees of freedom, and w has mean c. */
-TEST(draws_are_spread_as_the_hessian_says)
+TEST(draws_have_the_covariance_of_the_hessian)
 {
     enum { draws = 4000, d = 2 };
     const double hessian[d * d] = {4.0, 3.0, 3.0, 9.0}, centre[d] = {10.0, -5.0};

@@ -1,12 +1,13 @@
-/* Searches that gain nats at every step for long: a density that may grow for ever is told from one that
- * cannot. */
+/* Searches that gain log units at every step for long: a density that may grow without end
+ * is distinguished from one that cannot. */
 #include "check.h"
 #include "ingest/ingest.h"
 #include "posterior/mode/mode.h"
 
 #include <math.h>
 
-/* log p = -exp(w): from far out Newton goes 1 at a step, and each gains more than a nat for long. */
+/* log p = -exp(w): from far out Newton moves by 1 per step, and each gains more than a log
+ * unit for long. */
 static sbps_status steep_open(const model_kind *kind, const rows *data,
                               const model_shape *shape, void **self, sbps_error *err)
 {

@@ -1,5 +1,6 @@
-/* A reference point near the mode: found in about three passes through the rows, looks at parts of them counted, for
- * every model that has a predictor and for softmax; as near as is said; with the control variate that was gathered there. */
+/* A reference point near the mode: found in about three passes through the rows, including
+ * evaluations of subsets, for every predictor model and for softmax; as near as documented;
+ * with the control variate that was gathered there. */
 #include "linalg/cholesky.h"
 #include "posterior/mode/mode.h"
 #include "potential/fixture.h"
@@ -38,7 +39,7 @@ static double passes_of(const posterior *u)
     CHECK(mode_near(u, NULL, g, &m, NULL) == SBPS_OK);
     double passes = (double)atomic_load(&row_threads->visited) / (double)u->data->n;
     CHECK(m && decrement_at(u, m->w) <= NEAR * (double)u->dim);
-    CHECK(m && g->whole && !memcmp(m->w, g->control->w, u->dim * sizeof *m->w));
+    CHECK(m && g->complete && !memcmp(m->w, g->control->w, u->dim * sizeof *m->w));
     row_cache_close(g);
     mode_destroy(m);
     return passes;
@@ -61,8 +62,8 @@ static void check_passes(const model_kind *model, uint64_t shuffle, double limit
     table_close(&t);
 }
 
-/* Where means are e^eta, and beside auxiliaries other than a scale, the way is longer: some 20 looks at the first
- * part, and up to three more at all rows. */
+/* Where means are e^eta, and with auxiliaries other than a scale, the search is longer: some
+ * 20 evaluations of the first subset, and up to three more of all rows. */
 static double passes_allowed(const model_kind *model)
 {
     bool usual = model->support == SUPPORT_BINARY || !strcmp(model->name, "linear");

@@ -1,4 +1,4 @@
-/* Walls are found where they are, measured, and not where there are none. */
+/* Boundaries are found where there are any, measured, and not found where there are none. */
 #include "posterior/mode/profile.h"
 #include "mode/helpers.h"
 
@@ -6,7 +6,8 @@
 #define COLUMNS 3
 #define LONE    6 /* rows of the last column's level, all of one class */
 
-/* Two ordinary columns, and a rare level that `y` decides alone; NAN: that both classes have. */
+/* Two ordinary columns, and a rare level that `y` decides alone; NAN: that both classes
+ * have. */
 static fit rare_level(double y, double *x, double *target)
 {
     rng r = rng_stream(3, 0, RNG_TEST);
@@ -35,7 +36,7 @@ static warps *find(const fit *f, const char *name)
     return found;
 }
 
-TEST(a_level_of_one_class_is_a_wall)
+TEST(a_level_of_one_class_is_a_boundary)
 {
     double x[ROWS * COLUMNS], y[ROWS];
     for (double class = 0.0; class < 2.0; class ++) {
@@ -45,7 +46,7 @@ TEST(a_level_of_one_class_is_a_wall)
         REQUIRE(found && found->count == 1);
         const warp *b = &found->list[0];
         CHECK(b->j == 3 && b->sign == (class > 0.5 ? 1.0 : -1.0));
-        /* the prior is what holds the far side, a wall e^t the near one */
+        /* the prior bounds the far side, a boundary e^t the near one */
         CHECK_NEAR(b->reach / 20.0, 1.0, 0.05);
         CHECK(b->boundary > log(4.0) && b->boundary < 1.5 * log(4.0));
         /* sd at the mode by the Hessian, of which nearly all is the coordinate's own */
@@ -71,7 +72,7 @@ TEST(ordinary_posteriors_have_none)
 }
 
 /* What is not a mode has no sides. */
-TEST(away_from_the_mode_nothing_is_bent)
+TEST(away_from_the_mode_nothing_is_warped)
 {
     double x[ROWS * COLUMNS], y[ROWS];
     fit f = rare_level(1.0, x, y);

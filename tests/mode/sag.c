@@ -1,4 +1,4 @@
-/* Methods by slopes against Newton's: the same mode, the gradient norm that was asked for. */
+/* Gradient methods against Newton's: the same mode, with the requested gradient norm. */
 #include "mode/helpers.h"
 
 #define N 1000
@@ -90,7 +90,7 @@ TEST(sag_counts_the_prior_exactly)
     }
 }
 
-/* Counts in the thousands: the curvature at the start says nothing of that at the mode. */
+/* Counts in the thousands: the curvature at the start is far from that at the mode. */
 TEST(sag_survives_a_start_far_away)
 {
     double x[N * D], y[N];

@@ -1,6 +1,7 @@
-/* What is gathered on the way of a look at all rows is, to the bit, what is made for itself: a control variate by
- * control_create, influence by influence_measure. And it is what the definition says, a row at a time. For every
- * model that has a predictor and every storage, with weights and offsets and without, by two threads and by one. */
+/* What is gathered during a pass over all rows equals, to the bit, what is computed
+ * separately: a control variate by control_create, influence by influence_measure. It also
+ * agrees with the definition, row by row. For every predictor model and every storage, with
+ * and without weights and offsets, by one and two threads. */
 #include "linalg/cholesky.h"
 #include "posterior/full/row_cache.h"
 #include "posterior/mode/mode.h"
@@ -9,12 +10,12 @@
 
 #define ROWS    (PART_ROWS + 619) /* two parts, the last ragged */
 #define EFFECTS ((size_t)8)
-#define NEARLY                                                                                 \
-    0.2 /* of influence, when the Hessian of the look before takes the place of its own */
+/* of influence, when the Hessian of the previous evaluation is used instead of its own */
+#define NEARLY 0.2
 
 static const char *const storages[] = {"double", "float", "sparse"};
 
-/* Where influence goes. */
+/* Where influence is written. */
 typedef struct {
     float rows[INFLUENCE_ORDERS][ROWS];
     row_effect list[EFFECTS];
@@ -69,7 +70,7 @@ static void subject_close(subject *s)
     free(s);
 }
 
-/* Says of whom, once, when something failed. */
+/* Prints the case, once, when something failed. */
 static void for_each_subject(void (*property)(subject *s))
 {
     for (size_t k = 0; regression_model(k); k++)
@@ -131,7 +132,7 @@ static bool gather(subject *s)
         s->near[j * dim + j] = total;
     }
     sbps_status status = row_cache_expand(s->g, s->t.p, s->near, &out, NULL);
-    return status == SBPS_OK && s->g->whole;
+    return status == SBPS_OK && s->g->complete;
 }
 
 static void check_expansion(const subject *s)
@@ -191,8 +192,8 @@ static void check_near_influence(subject *s, const mode *m)
     double worst = 0.0;
     for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
         for (size_t i = 0; i < ROWS; i++) {
-            double got = s->on_the_way->rows[order][i], want = s->alone->rows[order][i];
-            if (want > 0.0) worst = fmax(worst, fabs(got - want) / want);
+            double got = s->on_the_way->rows[order][i], expected = s->alone->rows[order][i];
+            if (expected > 0.0) worst = fmax(worst, fabs(got - expected) / expected);
         }
     CHECK_NEAR(worst, 0.0, NEARLY);
     CHECK_NEAR(s->on_the_way->steepness / s->alone->steepness, 1.0, NEARLY);
@@ -203,7 +204,7 @@ static void search_property(subject *s)
 {
     control *made = NULL;
     mode *m = NULL;
-    REQUIRE(mode_near(s->u, NULL, s->g, &m, NULL) == SBPS_OK && s->g->whole);
+    REQUIRE(mode_near(s->u, NULL, s->g, &m, NULL) == SBPS_OK && s->g->complete);
     CHECK(same(s->u->dim, m->w, s->g->control->w));
     REQUIRE(control_create(s->u, m->w, CONTROL_HESSIAN, NULL, &made, NULL) == SBPS_OK);
     check_same_control(s->u, s->g->control, made);
@@ -239,7 +240,8 @@ static row_alone evaluate_alone(const posterior *u, const double *w, size_t i)
     return r;
 }
 
-/* The row's part of gradient and Hessian, c = weight: of coordinate j it is c d_eta x_j or c d_aux. */
+/* The row's part of gradient and Hessian, c = weight: of coordinate j it is c d_eta x_j or c
+ * d_aux. */
 static void add_alone(const posterior *u, const row_alone *r, double *gradient, double *hessian)
 {
     size_t d = u->data->d, dim = u->dim;
@@ -294,7 +296,7 @@ static void definition_property(subject *s)
     check_sums(s->u, s->g->control, gradient, hessian);
 }
 
-TEST(what_is_gathered_is_what_every_row_says_alone)
+TEST(gathered_numbers_are_those_of_every_row_alone)
 {
     for_each_subject(definition_property);
 }

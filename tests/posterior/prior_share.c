@@ -6,7 +6,8 @@
 #define ROWS  ((size_t)40)
 #define WIDER 1e-4 /* of every variance */
 
-/* Variances at p by the inverse Hessian, with priors so wide; shares too where they are wanted. */
+/* Variances at p by the inverse Hessian, with priors of this width; also the priors'
+ * fractions if requested. */
 static void variances(double sd, double *variance, double *fraction)
 {
     char weights[64];

@@ -1,5 +1,5 @@
-/* The law of mini-batches: which rows they hold, that what they say is right on average, and that
- * the variance they state is the one they have. */
+/* Properties of mini-batches: which rows they hold, that their estimates are unbiased, and
+ * that the variance they state is correct. */
 #include "ingest/ingest.h"
 #include "potential/fixture.h"
 
@@ -44,7 +44,7 @@ static table unit_rows(void)
 }
 
 /* Which stored rows are in the next batch; returns how many. */
-static size_t rows_seen(minibatch *u, const table *t, bool seen[ROWS])
+static size_t rows_in_batch(minibatch *u, const table *t, bool seen[ROWS])
 {
     double g[ROWS + 1];
     size_t count = 0;
@@ -72,7 +72,7 @@ TEST(a_batch_holds_n_different_rows)
             carved c = carve(batch_kinds[k], t.u, n, 1);
             bool seen[ROWS];
             potential_set_line(&c.u.is, t.p, t.q);
-            for (size_t i = 0; i < 100; i++) CHECK(rows_seen(&c.u, &t, seen) == n);
+            for (size_t i = 0; i < 100; i++) CHECK(rows_in_batch(&c.u, &t, seen) == n);
             free(c.memory.base);
         }
     table_close(&t);
@@ -90,7 +90,7 @@ TEST(every_row_is_used_equally_often)
         bool seen[ROWS];
         potential_set_line(&c.u.is, t.p, t.q);
         for (size_t i = 0; i < (size_t)batches; i++) {
-            rows_seen(&c.u, &t, seen);
+            rows_in_batch(&c.u, &t, seen);
             for (size_t r = 0; r < ROWS; r++) used[r] += seen[r];
         }
         for (size_t r = 0; r < ROWS; r++)
@@ -110,7 +110,7 @@ TEST(windows_are_consecutive_and_wrap_round)
     potential_set_line(&c.u.is, t.p, t.q);
     for (size_t i = 0; i < 1000; i++) {
         size_t edges = 0;
-        rows_seen(&c.u, &t, seen);
+        rows_in_batch(&c.u, &t, seen);
         for (size_t r = 0; r < ROWS; r++) edges += seen[r] != seen[(r + 1) % ROWS];
         CHECK(edges == 2);
         wrapped = wrapped || (seen[0] && seen[ROWS - 1]);
@@ -130,9 +130,9 @@ TEST(random_rows_come_in_every_pair_equally_often_and_batches_are_independent)
     double together[ROWS][ROWS] = {0}, after[ROWS][ROWS] = {0};
     bool seen[ROWS], before[ROWS];
     potential_set_line(&c.u.is, t.p, t.q);
-    rows_seen(&c.u, &t, before);
+    rows_in_batch(&c.u, &t, before);
     for (size_t i = 0; i < (size_t)batches; i++) {
-        rows_seen(&c.u, &t, seen);
+        rows_in_batch(&c.u, &t, seen);
         for (size_t a = 0; a < ROWS; a++)
             for (size_t b = 0; b < ROWS; b++) {
                 together[a][b] += seen[a] && seen[b];
@@ -207,7 +207,7 @@ TEST(stated_variance_of_random_rows_is_the_one_they_have)
             }
             double error = hypot(tally_square_error(&slopes), tally_error(&stated));
             CHECK_Z(tally_mean(&stated), slopes.squares / slopes.n, error, MAX_Z);
-            CHECK(error < 0.05 * tally_mean(&stated)); /* sharp enough to tell */
+            CHECK(error < 0.05 * tally_mean(&stated)); /* precise enough to discriminate */
             free(c.memory.base);
             free(all.memory.base);
             table_close(&t);

@@ -1,5 +1,6 @@
-/* A control variate changes nothing but the noise: on the full data slopes and gradients stay, and
- * the variance of a row's slope falls with the second or the fourth power of the distance. */
+/* A control variate changes nothing but the noise: on the full data slopes and gradients
+ * stay, and the variance of a row's slope falls with the second or the fourth power of the
+ * distance. */
 #include "ingest/ingest.h"
 #include "potential/fixture.h"
 
@@ -87,7 +88,7 @@ TEST(predictor_models)
         }
 }
 
-/* A batch's look by a control variate that keeps nothing of rows, and by one that does. */
+/* An observation by a control variate without numbers per row, and by one with them. */
 static void check_same_terms(const posterior *u, const control *kept, const control *recomputed,
                              const batch_kind *kind, size_t n, const double *p, const double *q)
 {
@@ -111,8 +112,9 @@ static void check_same_terms(const posterior *u, const control *kept, const cont
     free(b.memory.base);
 }
 
-/* Of a table that is lean rows are asked again: the same numbers, and none of them in memory. */
-TEST(lean_tables)
+/* Tables with recompute_rows evaluate rows again: the same numbers, and none of them in
+ * memory. */
+TEST(recomputed_tables)
 {
     for (size_t k = 0; regression_model(k); k++)
         for (size_t weighted = 0; weighted < 2; weighted++) {

@@ -1,5 +1,5 @@
-/* A row's influence is what its slope really does over the posterior, and an effect is what happens when
- * the row is taken away. */
+/* A row's influence is what its slope really does over the posterior, and an effect is what
+ * happens when the row is taken away. */
 #include "posterior/full/influence.h"
 #include "linalg/cholesky.h"
 #include "posterior/mode/mode.h"
@@ -123,12 +123,12 @@ TEST(counts_are_those_of_rows)
     REQUIRE(influence_measure(p.t.u, &at, &by_row, NULL) == SBPS_OK);
     REQUIRE(influence_measure(p.t.u, &at, &counted, NULL) == SBPS_OK);
     for (size_t i = 0; i < INFLUENCE_ORDERS; i += 2) {
-        strata_tally want, found;
-        REQUIRE(strata_count(p.t.data, influence[i], &want, NULL) == SBPS_OK);
+        strata_tally expected, found;
+        REQUIRE(strata_count(p.t.data, influence[i], &expected, NULL) == SBPS_OK);
         strata_from_counts(counts[i], &found);
-        CHECK(!memcmp(want.rows, found.rows, sizeof want.rows));
-        CHECK_NEAR(found.sum / want.sum, 1.0, 1e-12);
-        CHECK_NEAR(strata_squares(&found) / strata_squares(&want), 1.0, 1e-12);
+        CHECK(!memcmp(expected.rows, found.rows, sizeof expected.rows));
+        CHECK_NEAR(found.sum / expected.sum, 1.0, 1e-12);
+        CHECK_NEAR(strata_squares(&found) / strata_squares(&expected), 1.0, 1e-12);
     }
     place_close(&p);
 }

@@ -7,7 +7,8 @@ static const char *const weight_priors[] = {"normal(0.3,1.2)", "student_t(3,0.2,
 static const char *const sigma_priors[] = {"exponential(1.3)", "normal(0,2)"};
 static const double times[] = {0.0, 0.31, 1.7};
 
-/* Runs `law` for every model, prior and presence of weights, the intercept centred with them. */
+/* Runs `property` for every model, prior and presence of weights, the intercept centred with
+ * them. */
 static void for_each_table(void (*property)(const table *t))
 {
     for (size_t k = 0; regression_model(k); k++)
@@ -168,7 +169,8 @@ static expected one_by_one(const minibatch *u, const table *t, double time)
     if (u->is.batch > 1 && u->is.batch < data->n)
         e.variance =
             (squares - sum * sum / n) / (n - 1.0) * total * total / n * (1 - n / total);
-    /* the auxiliaries' Jacobian: log p(w) = w for a flat prior on exp(w), log s (1 - s) for one on s = 1/(1 + e^-w) */
+    /* the auxiliaries' Jacobian: log p(w) = w for a flat prior on exp(w), log s (1 - s) for
+     * one on s = 1/(1 + e^-w) */
     for (size_t j = d; j < dim; j++) {
         double probability = 1.0 / (1.0 + exp(-t->p[j] - time * t->q[j]));
         double slope = t->u->scale[j] == SCALE_LOGIT ? 1.0 - 2.0 * probability : 1.0;

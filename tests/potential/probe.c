@@ -1,4 +1,5 @@
-/* What a probe measures: noise in units of the posterior, less of it the better the control variate. */
+/* What a probe measures: noise in units of the posterior, less of it the better the control
+ * variate. */
 #include "posterior/minibatch/probe.h"
 #include "potential/fixture.h"
 

@@ -1,4 +1,4 @@
-/* Windows to come: known ahead, and the same whatever is asked for ahead of them. */
+/* Future windows are known in advance, and do not depend on what is requested for them. */
 #include "potential/fixture.h"
 
 #include "ingest/convert_text.h"
@@ -30,7 +30,7 @@ TEST(the_start_of_a_window_depends_on_seed_and_number_alone)
     table_close(&t);
 }
 
-/* Number k + 1 of the windows has been asked for at window k, also after batches of another kind. */
+/* Window k + 1 has been requested at window k, also after batches of another kind. */
 TEST(the_stream_in_front_tells_the_windows_to_come)
 {
     table t = table_make(model_find("logistic"), wide);
@@ -67,7 +67,8 @@ static rows *mapped_copy(const rows *data, const char *storage, char *path)
         fprintf(csv, "%.17g,%.17g,%.17g,%.17g\n", data->y[i], x[1], x[2], x[3]);
     }
     fclose(csv);
-    table_job job = {.from = text, .to = path, .temp_near = path, .file = file, .memory = 1 << 20};
+    table_job job = {
+        .from = text, .to = path, .temp_near = path, .file = file, .memory = 1 << 20};
     if (table_write(&job, &spec, NULL) == SBPS_OK) rows_read(path, &any, &out, NULL);
     close(file);
     unlink(text);
@@ -84,8 +85,8 @@ static rows *copied(const rows *from)
     return out;
 }
 
-/* Once a table is known not to fit, the next one reads it directly from its first window, with the
- * reader that was given back. */
+/* Once a table is known not to fit, the next one reads it directly from its first window,
+ * with the reader that was given back. */
 static void check_next(carved *before, const posterior *a, const posterior *b, const double *p,
                        const double *q)
 {
@@ -138,7 +139,7 @@ static void check_mapped(const char *storage)
         if (k == 3000) direct = on_disk.u.reader;
     }
     if (!direct && !disk->start) printf("no direct reads here\n");
-    CHECK(!direct || !disk->start); /* sparse rows are asked of the page cache */
+    CHECK(!direct || !disk->start); /* sparse rows are requested from the page cache */
     CHECK(!in_memory.u.reader && (bool)on_disk.u.reader == direct); /* after the resize too */
     check_next(&on_disk, a, b, t.p, t.q);
     double value[2];
@@ -154,7 +155,7 @@ static void check_mapped(const char *storage)
     table_close(&t);
 }
 
-TEST(a_mapped_table_says_the_same_as_memory_to_the_last_bit)
+TEST(a_mapped_table_gives_the_same_bits_as_memory)
 {
     check_mapped("double");
     check_mapped("float");

@@ -1,5 +1,6 @@
-/* Slopes of a batch in one pass: the same numbers as row by row, for batches of every kind; the
- * gradient from what was kept, and the batch seen along a new direction, are those made anew. */
+/* Slopes of a batch in one pass equal those computed row by row, for batches of every kind;
+ * the gradient from stored residuals, and the slopes along a new direction on the same
+ * batch, equal those computed from scratch. */
 #include "posterior/minibatch/slopes.h"
 #include "posterior/minibatch/row_terms.h"
 #include "potential/fixture.h"
@@ -15,7 +16,7 @@ static control *control_of(const posterior *u, size_t order)
     return cv;
 }
 
-/* Row by row, by terms.c. */
+/* Row by row, by row_terms. */
 static void sums_of_terms(minibatch *u, double t, double sums[2])
 {
     sums[0] = sums[1] = 0.0;
@@ -34,12 +35,12 @@ static void sums_of_terms(minibatch *u, double t, double sums[2])
 
 static void slope_property(minibatch *u)
 {
-    double sums[2], want[2];
+    double sums[2], expected[2];
     if (!slopes_apply(u)) return;
     slopes_sum(u, 0, u->is.batch, 0.4, sums);
-    sums_of_terms(u, 0.4, want);
-    CHECK_NEAR(sums[0], want[0], 1e-11);
-    CHECK_NEAR(sums[1], want[1], 1e-11);
+    sums_of_terms(u, 0.4, expected);
+    CHECK_NEAR(sums[0], expected[0], 1e-11);
+    CHECK_NEAR(sums[1], expected[1], 1e-11);
 }
 
 static void gradient_property(minibatch *u)

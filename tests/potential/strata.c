@@ -3,7 +3,8 @@
 
 #define ROWS 1000
 
-/* Nine hundred quiet rows, ninety loud ones, nine very loud and one louder than all, in a fixed disorder. */
+/* Nine hundred quiet rows, ninety loud ones, nine very loud and one louder than all, in a
+ * fixed disorder. */
 static void make_influence(float influence[ROWS])
 {
     for (size_t i = 0; i < ROWS; i++) {
@@ -22,7 +23,7 @@ static strata *make_strata(const float influence[ROWS], size_t count)
     return s;
 }
 
-TEST(every_row_lies_in_one_stratum_with_its_likes)
+TEST(every_row_is_in_one_stratum_with_similar_rows)
 {
     float influence[ROWS];
     bool seen[ROWS] = {false};

@@ -1,5 +1,6 @@
-/* What every general model of the registry owes, on a table of its own kind: slopes, gradients and
- * Hessian products are derivatives, factors weigh rows, and rows listed or in a run are alike. */
+/* What every general model of the registry owes, on a table of its own kind: slopes,
+ * gradients and Hessian products are derivatives, factors weigh rows, and rows listed or in
+ * a run are alike. */
 #include "check.h"
 #include "ingest/ingest.h"
 #include "model/general.h"
@@ -45,7 +46,7 @@ static void for_each_general(void (*property)(const subject *s))
     CHECK(seen >= 4);
 }
 
-TEST(slope_is_the_difference_of_loglik_and_the_gradient_along_the_flight)
+TEST(slope_is_the_difference_of_loglik_and_the_gradient_along_the_segment)
 {
     for_each_general(check_slopes);
 }
@@ -71,7 +72,7 @@ static void expansion_property(const subject *s)
     size_t d = s->dim;
     if (!posterior_expands(s->u)) return;
     double value, alone, *scratch = new_doubles(2 * d + 2 * d * d), *g = scratch + d;
-    double *hessian = g + d, *want = hessian + d * d;
+    double *hessian = g + d, *expected = hessian + d * d;
     const expansion out = {&value, scratch, hessian};
     CHECK(posterior_expand(s->u, s->w, &out, NULL, NULL) == SBPS_OK);
     CHECK(posterior_gradient(s->u, s->w, &alone, g, NULL) == SBPS_OK);
@@ -79,8 +80,8 @@ static void expansion_property(const subject *s)
     CHECK(posterior_gradient(s->u, s->w, NULL, g, NULL) == SBPS_OK);
     CHECK(!memcmp(g, scratch, d * sizeof *g));
     CHECK(posterior_value(s->u, s->w, &alone, NULL) == SBPS_OK && value == alone);
-    CHECK(posterior_hessian(s->u, s->w, want, NULL) == SBPS_OK);
-    CHECK(!memcmp(hessian, want, d * d * sizeof *want));
+    CHECK(posterior_hessian(s->u, s->w, expected, NULL) == SBPS_OK);
+    CHECK(!memcmp(hessian, expected, d * d * sizeof *expected));
     free(scratch);
 }
 

@@ -5,7 +5,7 @@
 #include "model/regressions.h"
 
 #define N   37 /* no multiple of any vector length */
-#define AUX 4  /* auxiliaries that these laws have room for */
+#define AUX 4  /* capacity for auxiliaries */
 
 typedef struct {
     double eta[N], deta[N], y[N], aux[AUX], daux[AUX];
@@ -47,7 +47,7 @@ static void draw(const model_kind *model, double spread, sample *s)
     s->b = batch_of(s);
 }
 
-/* The same rows at time t of the flight. */
+/* The same rows at time t of the segment. */
 static void at_time(const sample *s, double t, sample *out)
 {
     *out = *s;
@@ -79,7 +79,7 @@ TEST(slope_is_the_finite_difference_of_loglik)
     }
 }
 
-TEST(slope_is_the_gradient_along_the_flight)
+TEST(slope_is_the_gradient_along_the_segment)
 {
     sample s;
     double slope[N], d_eta[N], d_aux[AUX * N], alone[N];
@@ -89,16 +89,17 @@ TEST(slope_is_the_gradient_along_the_flight)
         regression_model(kind)->predictor->gradient(&s.b, d_eta, d_aux);
         regression_model(kind)->predictor->gradient(&s.b, alone, NULL);
         for (size_t i = 0; i < N; i++) {
-            double want = d_eta[i] * s.deta[i];
+            double expected = d_eta[i] * s.deta[i];
             for (size_t j = 0; j < regression_model(kind)->auxiliary_count; j++)
-                want += d_aux[j * N + i] * s.daux[j];
-            CHECK_NEAR(slope[i], want, TOL_ROUND);
+                expected += d_aux[j * N + i] * s.daux[j];
+            CHECK_NEAR(slope[i], expected, TOL_ROUND);
             CHECK(alone[i] == d_eta[i]);
         }
     }
 }
 
-/* (ahead - behind) / 2h of the gradients by eta and by the auxiliaries; along: eta, or auxiliary `which` - 1. */
+/* (ahead - behind) / 2h of the gradients by eta and by the auxiliaries; along: eta, or
+ * auxiliary `which` - 1. */
 static void difference(const model_kind *model, const sample *s, size_t which, double e[N],
                        double a[AUX * N])
 {

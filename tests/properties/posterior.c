@@ -59,7 +59,8 @@ static rows *make_rows(const problem *p, size_t n, const double *weight, const d
     return data;
 }
 
-/* Runs `law` for every model on weighted rows with offsets, the intercept as it is and centred. */
+/* Runs `property` for every model on weighted rows with offsets, the intercept as it is and
+ * centred. */
 static void for_each_model(void (*property)(const posterior *u, const problem *p))
 {
     for (size_t k = 0; regression_model(k); k++) {
@@ -129,9 +130,9 @@ static void product_property(const posterior *u, const problem *p)
     posterior_hessian(u, p->w, hessian, NULL);
     posterior_hessian_vector(u, p->w, p->v, hv, NULL);
     for (size_t i = 0; i < u->dim; i++) {
-        double want = 0.0;
-        for (size_t j = 0; j < u->dim; j++) want += hessian[i * u->dim + j] * p->v[j];
-        CHECK_NEAR(hv[i], want, TOL_SUM);
+        double expected = 0.0;
+        for (size_t j = 0; j < u->dim; j++) expected += hessian[i * u->dim + j] * p->v[j];
+        CHECK_NEAR(hv[i], expected, TOL_SUM);
     }
 }
 
@@ -224,19 +225,19 @@ static coordinate_scale scale_of(const posterior *u, size_t j)
 /* U by the letter of its definition, one row at a time. */
 static void definition_property(const posterior *u, const problem *p)
 {
-    double want = 0.0, value;
+    double expected = 0.0, value;
     for (size_t j = 0; j < u->dim; j++)
-        want -= prior_logpdf(&p->priors[j], scale_of(u, j),
-                             j == 0 && u->centred ? mean_predictor(p) : p->w[j]);
+        expected -= prior_logpdf(&p->priors[j], scale_of(u, j),
+                                 j == 0 && u->centred ? mean_predictor(p) : p->w[j]);
     for (size_t i = 0; i < N; i++) {
         double eta = p->offset[i] + p->w[0], out;
         for (size_t j = 0; j < COLUMNS; j++) eta += p->w[j + 1] * p->x[i * COLUMNS + j];
         batch b = {.k = u->k, .n = 1, .eta = &eta, .y = &p->y[i], .aux = p->w + u->data->d};
         u->model->predictor->loglik(&b, &out);
-        want -= p->weight[i] * out;
+        expected -= p->weight[i] * out;
     }
     posterior_value(u, p->w, &value, NULL);
-    CHECK_NEAR(value, want, TOL_SUM);
+    CHECK_NEAR(value, expected, TOL_SUM);
 }
 
 TEST(value_is_minus_log_prior_minus_weighted_loglik)

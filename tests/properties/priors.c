@@ -20,7 +20,7 @@ static bool has(const prior_kind *kind, coordinate_scale scale, double w)
     return scale != SCALE_TANH && (!kind->positive || scale != SCALE_PLAIN || w > 0.0);
 }
 
-/* Calls law at points of the support, away from a kink. */
+/* Calls `property` at points of the support, away from a kink. */
 static void at_points(void (*property)(const prior *p, coordinate_scale scale, double w))
 {
     static const double points[] = {-2.9, -1.7, -0.4, 0.03, 0.31, 1.1, 2.3};
@@ -79,7 +79,7 @@ static void units_property(const prior *p, coordinate_scale scale, double w)
     CHECK(p->kind->valid(other.theta));
 }
 
-TEST(a_prior_in_other_units_is_the_same_law)
+TEST(a_prior_in_other_units_is_the_same_distribution)
 {
     at_points(units_property);
 }
@@ -147,7 +147,7 @@ TEST(numbers_that_make_no_density_are_invalid)
     }
 }
 
-TEST(every_kind_says_what_it_is)
+TEST(every_kind_prints_its_name_and_parameters)
 {
     for (size_t k = 0; prior_kinds[k]; k++) {
         CHECK(prior_kinds[k]->name && *prior_kinds[k]->name);

@@ -1,4 +1,4 @@
-/* Synthetic tables: read back they are what the recipe says, for every model that can simulate. */
+/* Synthetic tables: read back they agree with the recipe, for every model that can simulate. */
 #include "check.h"
 #include "ingest/ingest.h"
 #include "model/likelihood/model.h"
@@ -8,7 +8,7 @@
 
 #define N   2000
 #define D   7
-#define AUX 4 /* auxiliaries that there is room for */
+#define AUX 4 /* capacity for auxiliaries */
 
 static char folder[] = "simulate-XXXXXX";
 

@@ -1,5 +1,5 @@
-/* The Boomerang sampler's path: ellipses that keep |z|^2 + |v|^2, bounces that mirror the gradient
- * of what the posterior is beyond the reference, Gaussian velocities. */
+/* The Boomerang sampler's path: ellipses that keep |z|^2 + |v|^2, bounces that mirror the
+ * gradient of what the posterior is beyond the reference, Gaussian velocities. */
 #include "ingest/ingest.h"
 #include "sampler/fixture.h"
 
@@ -97,7 +97,8 @@ TEST(path_is_continuous_on_ellipses_and_bounces_mirror_the_remainder)
     for_each(path_property);
 }
 
-/* Logistic rows that weigh nothing: the posterior is its normal prior, and so is the reference. */
+/* Logistic rows that weigh nothing: the posterior is its normal prior, and so is the
+ * reference. */
 static problem gaussian_problem(void)
 {
     const double x[] = {1.0, 1.0, -1.0, 0.5}, y[] = {0.0, 1.0}, weight[] = {1e-13, 1e-13};
@@ -114,7 +115,7 @@ static problem gaussian_problem(void)
     return p;
 }
 
-TEST(a_gaussian_posterior_is_flown_through_without_a_bounce)
+TEST(a_gaussian_posterior_has_no_bounce)
 {
     problem p = gaussian_problem();
     REQUIRE(p.a);
@@ -139,7 +140,7 @@ TEST(a_gaussian_posterior_is_flown_through_without_a_bounce)
     problem_close(&p);
 }
 
-/* Without refreshment a flight would never end there. */
+/* Without refreshment a segment would never end there. */
 TEST(a_refresh_rate_of_zero_is_not_taken_at_its_word)
 {
     problem p = gaussian_problem();

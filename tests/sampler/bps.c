@@ -1,5 +1,5 @@
-/* bps and noisy-bps: the rate averaged over the noise, the noise of a bounce, arrivals along lines
- * that are convex and lines that are not, and the law of whole flights. */
+/* bps and noisy-bps: the rate averaged over the noise, the noise of a bounce, arrivals along
+ * lines that are convex and lines that are not, and the distribution of whole segments. */
 #include "sampler/fixture.h"
 
 #include "linalg/real.h"
@@ -15,8 +15,9 @@ static double normal_density(double x)
     return exp(-0.5 * x * x) / sqrt(2.0 * M_PI);
 }
 
-/* Integral of x^power f(x), f = (x+) phi(x - a), from 0: the trapezium rule has no error to speak
- * of but that of the kink at 0, which power >= 3 does not have, so it begins with Simpson. */
+/* Integral of x^power f(x), f = (x+) phi(x - a), from 0: the trapezium rule has a negligible
+ * error except from the kink at 0, which power >= 3 does not have, so it begins with
+ * Simpson. */
 static double bounce_moment(double a, int power)
 {
     double end = larger(a, 0.0) + 12.0, h = end / 20000.0, sum = 0.0;
@@ -34,8 +35,8 @@ TEST(rate_is_the_mean_of_the_positive_part)
     for (size_t i = 0; i < 9; i++)
         for (size_t k = 0; k < 3; k++) {
             double g = slopes[i], sigma = sigmas[k], rate = noisy_rate(g, sigma);
-            double want = sigma * bounce_moment(g / sigma, 0);
-            CHECK(fabs(rate - want) <= 1e-10 * want + 1e-12 * sigma);
+            double expected = sigma * bounce_moment(g / sigma, 0);
+            CHECK(fabs(rate - expected) <= 1e-10 * expected + 1e-12 * sigma);
             CHECK(rate >= larger(g, 0.0)); /* Jensen */
             CHECK(rate <= (larger(g, 0.0) + noisy_excess(sigma)) * (1.0 + TOL_ROUND));
             CHECK(noisy_rate(g, 0.0) == larger(g, 0.0));
@@ -64,7 +65,7 @@ TEST(noise_of_a_bounce_has_the_density_of_the_positive_part)
 
 /* ---- targets ---- */
 
-/* A wall of tanh((w1 - 1)/0.01) nats in a standard normal: too thin for any grid. */
+/* A step of tanh((w1 - 1)/0.01) log units in a standard normal: too thin for any grid. */
 static sbps_status cliff_open(const model_kind *kind, const rows *data,
                               const model_shape *shape, void **self, sbps_error *err)
 {
@@ -172,7 +173,7 @@ static double stretch(minibatch *u, double a, double b, double sigma, size_t ste
     return sum;
 }
 
-/* Over a flight, from kink to kink. */
+/* Over a segment, from kink to kink. */
 static double integrated(minibatch *u, double t, double sigma, size_t steps)
 {
     double sum = 0.0, from = 0.0, jump;
@@ -255,8 +256,8 @@ TEST(only_log_concave_targets_count_as_convex)
     problem_close(&p);
 }
 
-/* For a quadratic U no search is needed: slopes at 0, at the bottom and beyond it, at the arrival;
- * values at the bottom and at the arrival. */
+/* For a quadratic U no search is needed: slopes at 0, at the bottom and beyond it, at the
+ * arrival; values at the bottom and at the arrival. */
 TEST(a_gaussian_takes_closed_forms)
 {
     problem p = density_make(&sampler_bps, &model_gaussian, 2, 1.0);
@@ -275,7 +276,7 @@ TEST(a_gaussian_takes_closed_forms)
     problem_close(&p);
 }
 
-/* ---- flights ---- */
+/* ---- segments ---- */
 
 static int by_size(const void *a, const void *b)
 {
@@ -283,8 +284,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The integral of the rate up to a bounce is exponential: mean, variance, and the largest distance
- * of the distribution functions, which exceeds 2.8/sqrt(n) once in 1e6. */
+/* The integral of the rate up to a bounce is exponential: mean, variance, and the largest
+ * distance of the distribution functions, which exceeds 2.8/sqrt(n) once in 1e6. */
 static void check_exponential(size_t n, double *x)
 {
     double mean = 0.0, square = 0.0, far = 0.0, count = (double)n;
@@ -374,8 +375,9 @@ TEST(noise_across_the_velocity_is_untouched_by_the_bounce)
     problem_close(&p);
 }
 
-/* In a standard normal G = v.w is N(0, 1), so bounces come at E (G + y)+ = sqrt((1 + s^2)/(2 pi)). */
-TEST(noise_makes_bounces_more_frequent_as_jensen_says)
+/* In a standard normal G = v.w is N(0, 1), so bounces come at E (G + y)+ = sqrt((1 + s^2)/(2
+ * pi)). */
+TEST(noise_makes_bounces_more_frequent_by_jensens_inequality)
 {
     static const double noises[] = {0.0, 0.5, 2.0, 10.0};
     for (size_t k = 0; k < 4; k++) {
@@ -396,15 +398,15 @@ TEST(noise_makes_bounces_more_frequent_as_jensen_says)
             bounces = (double)f.counts->bounces - bounces;
             tally_add(&rate, bounces / (f.counts->time - time));
         }
-        double want = sqrt((1.0 + noise * noise) / (2.0 * M_PI));
-        CHECK_Z(tally_mean(&rate), want, tally_error(&rate), MAX_Z);
-        CHECK(tally_error(&rate) < 0.02 * want);
+        double expected = sqrt((1.0 + noise * noise) / (2.0 * M_PI));
+        CHECK_Z(tally_mean(&rate), expected, tally_error(&rate), MAX_Z);
+        CHECK(tally_error(&rate) < 0.02 * expected);
         free(f.memory.base);
         problem_close(&p);
     }
 }
 
-TEST(a_wall_thinner_than_the_cells_is_seen_by_the_meter)
+TEST(a_step_thinner_than_the_cells_is_counted_as_violations)
 {
     problem p = density_make(&sampler_bps, &cliff, 2, 1.0);
     test_chain f;

@@ -1,5 +1,5 @@
-/* Samplers in discrete time: SGLD against the closed form of its variance, the step that is chosen,
- * random-walk Metropolis, and steps that are too large.
+/* Samplers in discrete time: SGLD against the closed form of its variance, the step that is
+ * chosen, random-walk Metropolis, and steps that are too large.
  *
  *   sgld    Var w = (1 + eta V / 2) / (l (1 - eta l / 2));
  *           in many dimensions without noise Cov w = (H - eta H^2 / 2)^-1 */
@@ -18,7 +18,7 @@ TEST(sgld_has_the_variance_of_its_recursion)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         chain c = {0};
         control reference;
-        if (cases[i].cv) c.cv = &reference; /* asks for one */
+        if (cases[i].cv) c.cv = &reference; /* requests one */
         REQUIRE(open_chain(&c, &sampler_sgld, 1, "none", cases[i].take, cases[i].step));
         CHECK_NEAR(c.m->hessian[0], l, TOL_SUM);
         burn_in(&c, 1000);
@@ -57,7 +57,7 @@ TEST(sgld_in_two_dimensions_and_both_metrics)
     }
 }
 
-TEST(steps_fall_as_the_decay_says)
+TEST(steps_decrease_with_the_decay)
 {
     chain c = {0};
     REQUIRE(open_chain(&c, &sampler_sgld, 1, "none", ROWS, 0.5));
@@ -88,10 +88,10 @@ TEST(chosen_step_is_a_tenth_of_the_stiffest_with_its_noise)
         REQUIRE(open_chain(&c, i == 4 ? &sampler_sghmc : &sampler_sgld, 2,
                            i == 2 ? "dense" : "none", i ? 40 : ROWS, NAN));
         double l = largest_eigenvalue(c.m->hessian);
-        double want[] = {n / l, n / (l * n / m), n / (n / m),
-                         n / (l * (1.0 + 2.0 / m * (1.0 - m / n))),
-                         n / (l * (1.0 + 10.0 * (n / m - 1.0)))};
-        CHECK_NEAR(c.s.settings->step_size, 0.1 * want[i], 1e-3);
+        double expected[] = {n / l, n / (l * n / m), n / (n / m),
+                             n / (l * (1.0 + 2.0 / m * (1.0 - m / n))),
+                             n / (l * (1.0 + 10.0 * (n / m - 1.0)))};
+        CHECK_NEAR(c.s.settings->step_size, 0.1 * expected[i], 1e-3);
         close_chain(&c);
     }
 }

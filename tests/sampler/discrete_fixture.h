@@ -1,6 +1,7 @@
-/* A chain of a discrete sampler on a posterior that is known: y ~ normal(x.w, 1), so that U is a
- * parabola with curvature H. With x = +-1 a row's gradient is w - x y: mini-batches of m random rows
- * add noise of variance V = (N^2/m)(1 - m/N) Var(x y) wherever w is. Include once. */
+/* A chain of a discrete sampler on a posterior that is known: y ~ normal(x.w, 1), so that U
+ * is a parabola with curvature H. With x = +-1 a row's gradient is w - x y: mini-batches of
+ * m random rows add noise of variance V = (N^2/m)(1 - m/N) Var(x y) wherever w is. Include
+ * once. */
 #ifndef TESTS_SAMPLER_DISCRETE_FIXTURE_H
 #define TESTS_SAMPLER_DISCRETE_FIXTURE_H
 
@@ -166,13 +167,14 @@ static inline void burn_in(chain *c, size_t steps)
     moments_start(&c->sums, 1.0);
 }
 
-/* Mean within MAX_Z errors of the mode, variance of its law, give or take `slack` of it. */
+/* Mean within MAX_Z errors of the mode, variance within a fraction `slack` of its
+ * expectation. */
 static inline void check_stationary(const char *what, const chain *c, size_t j, double variance,
                                     double slack)
 {
     moment_summary m = moments_summarize(&c->sums, 1, j);
     double error = variance * sqrt(2.0 / m.ess_square), got = m.sd * m.sd;
-    printf("%-28s w%zu: variance %.5g, law %.5g, error %.2g; ESS %.0f\n", what, j, got,
+    printf("%-28s w%zu: variance %.5g, expected %.5g, error %.2g; ESS %.0f\n", what, j, got,
            variance, error, m.ess_square);
     CHECK(m.ess_square > 1000.0);
     CHECK_Z(m.mean, c->m->w[j], m.mcse, MAX_Z);

@@ -43,8 +43,9 @@ TEST(sghmc_has_the_variance_of_its_recursion)
     }
 }
 
-/* Thermostats hold E v^2 at eta, and then the splitting has Var w = (cosh(alpha/2) - eta l/4) / l, with
- * gradient noise or without. At these steps noise makes sgld 20% and sghmc 200% too wide. */
+/* Thermostats hold E v^2 at eta, and then the splitting has Var w = (cosh(alpha/2) - eta
+ * l/4) / l, with gradient noise or without. At these steps noise makes sgld 20% and sghmc
+ * 200% too wide. */
 TEST(msgnht_takes_up_gradient_noise)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* Samplers that thin under exact bounds: arrivals under linear rates, bounds that hold for every
- * row and are met by some, local-bps as lipsbps of one row, and Zig-Zag's moves. */
+/* Samplers that thin under exact bounds: arrivals under linear rates, bounds that hold for
+ * every row and are attained by some, local-bps as lipsbps of one row, and Zig-Zag's moves. */
 #include "sampler/core/sampler_kinds.h"
 #include "sampler/exact/thinning.h"
 #include "sampler/fixture.h"
@@ -43,7 +43,8 @@ static const model_kind *bounded_model(void)
     return model_find("logistic");
 }
 
-/* Weighted rows with offsets, a metric from their Hessian, and a potential of one row a batch. */
+/* Weighted rows with offsets, a metric from their Hessian, and a potential of one row a
+ * batch. */
 typedef struct {
     problem p;
     carved c;
@@ -84,7 +85,7 @@ static void bench_close(bench *b)
     problem_close(&b->p);
 }
 
-/* w = mode + A z with |z| about `far`, aimed along A v. */
+/* w = mode + A z with |z| about `far`, and the line along A v. */
 static void set_random_line(bench *b, rng *r, double far, double *z, double *v)
 {
     size_t d = b->s.dim;
@@ -159,7 +160,8 @@ static void partials_of_rows(const metric_kind *kind, bool with_cv)
         for (size_t j = 0; j < d && !with_cv; j++) CHECK(sums[j] <= total[j]);
     }
     for (size_t j = 0; j < d; j++) {
-        /* with r = 1/2 at the reference max(r, 1 - r) / (1 + r) of the ceiling can be reached */
+        /* with r = 1/2 at the reference max(r, 1 - r) / (1 + r) of the ceiling can be
+         * reached */
         check_sharp("partial of a row", kind, top[j], with_cv ? 0.33 : 0.95);
         if (with_cv) check_sharp("change of a partial", kind, near[j], 0.1);
     }
@@ -174,7 +176,7 @@ TEST(partial_derivatives_of_rows_keep_their_bounds)
     }
 }
 
-/* sum_i of what single rows say, over N, and the exact part are the full gradient. */
+/* The sum of single rows over N and the exact part are the full gradient. */
 static void gradients_add_up(const metric_kind *kind, const char *prior_text, bool with_cv)
 {
     bench b;
@@ -182,11 +184,11 @@ static void gradients_add_up(const metric_kind *kind, const char *prior_text, bo
     size_t n = b.c.u.is.facts.rows, d = b.s.dim;
     rng r = rng_stream(24, 0, RNG_TEST);
     for (size_t k = 0; k < 20; k++) {
-        double z[DIM_MAX], v[DIM_MAX], w[DIM_MAX], want[DIM_MAX], slope[DIM_MAX], rate[DIM_MAX],
-            curved[DIM_MAX] = {0}, t = 0.7;
+        double z[DIM_MAX], v[DIM_MAX], w[DIM_MAX], expected[DIM_MAX], slope[DIM_MAX],
+            rate[DIM_MAX], curved[DIM_MAX] = {0}, t = 0.7;
         set_random_line(&b, &r, 2.0, z, v);
         for (size_t j = 0; j < d; j++) w[j] = b.c.u.p[j] + t * b.c.u.q[j];
-        posterior_gradient(b.p.t.u, w, NULL, want, NULL);
+        posterior_gradient(b.p.t.u, w, NULL, expected, NULL);
         bounds_exact_gradient(&b.c.u.is, slope, rate);
         bounds_curved_gradient(&b.c.u.is, t, curved);
         for (size_t j = 0; j < d; j++) slope[j] += rate[j] * t + curved[j];
@@ -195,9 +197,9 @@ static void gradients_add_up(const metric_kind *kind, const char *prior_text, bo
             double got = dot(d, a, slope);
             for (size_t i = 0; i < n; i++)
                 got += bounds_row_partial(&b.c.u.is, i, t, a) / (double)n;
-            CHECK_NEAR(got, dot(d, a, want), 1e-10);
+            CHECK_NEAR(got, dot(d, a, expected), 1e-10);
         }
-        /* the prior's slope along the line stays under what is said of it */
+        /* the prior's slope along the line stays below its bound */
         prior_line line = bounds_prior_line(&b.c.u.is);
         CHECK(dot(d, b.c.u.q, curved) <= line.rest + TOL_SUM);
     }
@@ -213,7 +215,7 @@ TEST(rows_and_exact_part_add_up_to_the_gradient)
             for (int cv = 0; cv < 2; cv++) gradients_add_up(metric_kinds[a], priors[i], cv);
 }
 
-TEST(bounds_of_prior_slopes_hold_and_are_met)
+TEST(bounds_of_prior_slopes_hold_and_are_attained)
 {
     static const char *const priors[] = {"laplace(1,0.7)", "cauchy(-1,2)",
                                          "student_t(4,0.5,3)"};
@@ -229,7 +231,8 @@ TEST(bounds_of_prior_slopes_hold_and_are_met)
     }
 }
 
-/* theta_j (H theta)_j <= (sqrt(H_jj theta'H theta) + theta_j (H theta)_j)/2, H_ for H on the right. */
+/* theta_j (H theta)_j <= (sqrt(H_jj theta'H theta) + theta_j (H theta)_j)/2, H_ for H on the
+ * right. */
 TEST(the_largest_hessian_is_never_passed)
 {
     for (size_t a = 0; metric_kinds[a]; a++) {
@@ -264,7 +267,7 @@ TEST(the_largest_hessian_is_never_passed)
 static const char *const hard_priors[] = {"normal(2,0.3)", "normal(2,0.01)", "laplace(0,0.2)",
                                           "cauchy(1,0.3)"};
 
-/* Flies from far away, where rows are saturated and priors steep. */
+/* Segments from far away, where rows are saturated and priors steep. */
 static void never_above(const sampler_kind *kind, const metric_kind *metric_used,
                         const char *prior_text)
 {
@@ -315,7 +318,8 @@ typedef struct {
     tally after[DIM_MAX], square[DIM_MAX]; /* velocity after bounces */
 } first_events;
 
-/* First events from one place with fresh velocities: independent, and the law of the process. */
+/* First events from one point with fresh velocities: independent, with the distribution of
+ * the process. */
 static void run_to_first_event(const problem *p, const sampler_kind *kind, uint64_t seed,
                                first_events *out)
 {

@@ -1,4 +1,5 @@
-/* A chain made by hand: table, mode, metric, potential and sampler, with every sink there is. */
+/* A chain made by hand: table, mode, metric, potential and sampler, with every sink there
+ * is. */
 #ifndef TESTS_SAMPLER_FIXTURE_H
 #define TESTS_SAMPLER_FIXTURE_H
 
@@ -96,7 +97,7 @@ static inline void problem_close(problem *p)
     table_close(&p->t);
 }
 
-static inline void flyer_carve(test_chain *f, const problem *p)
+static inline void test_chain_carve(test_chain *f, const problem *p)
 {
     static const reported_value none[DIM_MAX];
     size_t d = p->t.u->dim, full = p->made.batches == &batch_full;
@@ -138,10 +139,10 @@ static inline void test_chain_make(test_chain *f, const problem *p,
 {
     double zero[DIM_MAX] = {0}, scale = natural_scale(p);
     *f = (test_chain){0};
-    flyer_carve(f, p);
+    test_chain_carve(f, p);
     f->memory.size = f->memory.used;
     f->memory.base = aligned_zeroed(f->memory.size);
-    flyer_carve(f, p);
+    test_chain_carve(f, p);
     *f->s.settings = *settings;
     f->s.settings->refresh_rate *= scale;
     if (!isnan(settings->band.chord)) f->s.settings->band.chord /= scale;
@@ -172,7 +173,8 @@ static inline bool can(const problem *p)
     return !p->made.kind->check || p->made.kind->check(&facts, &ours, NULL) == SBPS_OK;
 }
 
-/* Models come by turns, three to a sampler, metric and kind of batch: a sampler knows nothing of them, and all are met. */
+/* Models take turns, three per sampler, metric and kind of batch: a sampler does not depend
+ * on them, and all are covered. */
 static inline bool is_selected(size_t slot, size_t m)
 {
     size_t models = 0;
@@ -180,7 +182,8 @@ static inline bool is_selected(size_t slot, size_t m)
     return (m + slot) % models < (size_t)check_size(3, 3, (double)models);
 }
 
-/* Runs `law` for every sampler, metric and kind of batch that go together, and models that have their turn. */
+/* Runs `property` for every compatible sampler, metric and kind of batch, and the models in
+ * turn. */
 static inline void for_each_recipe(void (*property)(const problem *p))
 {
     for (size_t k = 0; sampler_kinds[k]; k++)

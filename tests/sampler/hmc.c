@@ -1,6 +1,6 @@
-/* hmc seen from outside: leapfrogs keep the energy to second order and can be flown backwards,
- * and what is adapted in warm-up comes near what is known of Gaussians. The laws of all samplers
- * and the runs of tests/stat say whether it samples the right thing. */
+/* hmc as a black box: leapfrogs conserve the energy to second order and are reversible, and
+ * what is adapted in warm-up approaches what is known of Gaussians. The properties of all
+ * samplers and the runs of tests/stat check the distribution. */
 #include "sampler/trajectories.h"
 
 static problem make(const metric_kind *how)
@@ -62,7 +62,7 @@ TEST(leapfrogs_keep_the_energy_to_second_order)
     }
 }
 
-TEST(every_leapfrog_is_one_look_at_all_rows)
+TEST(every_leapfrog_evaluates_all_rows_once)
 {
     problem p = make(metric_find("dense"));
     REQUIRE(p.a);
@@ -75,7 +75,8 @@ TEST(every_leapfrog_is_one_look_at_all_rows)
     for (size_t i = 0; i < 1000; i++) {
         test_chain_step(&f, &s);
         CHECK(s.end->rows % f.u.is.batch == 0 && s.end->proposals == 1);
-        uint64_t now = s.end->rows / f.u.is.batch - (i == 0); /* the start was looked at once */
+        /* the start was evaluated once */
+        uint64_t now = s.end->rows / f.u.is.batch - (i == 0);
         evaluations += now;
         fewest = now < fewest ? now : fewest;
         largest = now > largest ? now : largest;
@@ -86,8 +87,8 @@ TEST(every_leapfrog_is_one_look_at_all_rows)
     problem_close(&p);
 }
 
-/* Warm-up by hand: step and length move, then stay. A quarter turn in the metric is what a nearly
- * Gaussian posterior asks for, and then two to four leapfrogs are enough in four dimensions. */
+/* Warm-up by hand: step and length move, then stay. A nearly Gaussian posterior requires a
+ * quarter turn in the metric, and then two to four leapfrogs are enough in four dimensions. */
 TEST(adaptation_finds_a_quarter_turn_and_is_frozen)
 {
     for (size_t a = 0; metric_kinds[a]; a++) {

@@ -1,10 +1,10 @@
-/* The meter of missing bounces sees where the band is zero.
+/* The count of missing bounces works where the band is zero.
  *
- * U is Student's t alone (the rows weigh nothing), flown from far out towards the mode without
- * noise: the slope G falls at first, so the regression draws a steep line downwards, and the band
- * over it is negative for the rest of the flight. Past the mode G is positive all the same. A
- * sampler without a floor and a horizon flies on for ever and sees nothing; ours looks, and says
- * how much it missed. */
+ * U is Student's t alone (rows have weight 0), from far out towards the mode without noise:
+ * the slope G falls at first, so the regression is a steep line downwards, and the band over
+ * it is negative for the rest of the segment. Past the mode G is positive all the same. A
+ * sampler without a floor and a horizon moves on for ever and notices nothing; ours makes
+ * observations, and reports how much it missed. */
 #include "ingest/ingest.h"
 #include "potential/fixture.h"
 #include "sampler/core/sampler.h"
@@ -37,13 +37,13 @@ static double energy(double w)
 }
 
 typedef struct {
-    double missing;  /* as the events say */
+    double missing;  /* according to the events */
     double climbed;  /* integral of G+: bounces that should have happened */
     double bounces;  /* that did */
     double farthest; /* below zero */
 } outcome;
 
-/* First flights from START towards the mode. */
+/* First segments from START towards the mode. */
 static outcome run_first_segment(const problem *p, const sampler_kind *kind,
                                  const sampler_settings *settings)
 {
@@ -74,14 +74,14 @@ static outcome run_first_segment(const problem *p, const sampler_kind *kind,
     return sum;
 }
 
-/* The published settings with refreshment, so that every flight ends; chords fit either. */
+/* The published settings with refreshment, so that every segment ends; chords fit either. */
 static const sampler_settings blind = {.band.width = 5.0,
                                        .refresh_rate = 0.02,
                                        .band.horizon = INFINITY,
                                        .band.chord = 0.05,
                                        .band.learning_rate = 0.01};
 
-/* Flies lines under a band. */
+/* Runs segments along lines under a band. */
 static bool metered(const sampler_kind *kind)
 {
     return kind->curve && !kind->gaussian;
@@ -103,8 +103,9 @@ TEST(without_a_floor_missing_bounces_go_unseen)
     table_close(&p.t);
 }
 
-/* What was climbed is bounces plus missing ones, up to the noise of the proposals, whose variance
- * is the integral of G^2/lambda where G > lambda: at most G/lambda <= 1.16/0.1 times what was climbed. */
+/* What was climbed is bounces plus missing ones, up to the noise of the proposals, whose
+ * variance is the integral of G^2/lambda where G > lambda: at most G/lambda <= 1.16/0.1
+ * times what was climbed. */
 static void check_balance(const outcome *o)
 {
     CHECK_Z(o->bounces + o->missing, o->climbed, sqrt(12.0 * o->climbed), MAX_Z);

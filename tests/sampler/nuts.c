@@ -1,6 +1,6 @@
-/* nuts seen from outside: trajectories have at most 2^k - 1 leapfrogs and end when they turn back, what
- * is adapted comes near what is known of Gaussians, and stays. tests/stat says whether it samples the
- * right distribution. */
+/* nuts as a black box: trajectories have at most 2^k - 1 leapfrogs and end when they turn
+ * back; what is adapted approaches what is known of Gaussians, and stays. tests/stat checks
+ * the distribution. */
 #include "linalg/cholesky.h"
 #include "sampler/trajectories.h"
 
@@ -48,9 +48,10 @@ static void warm_up(test_chain *f)
     f->s.kind->adapt(&f->s, false);
 }
 
-/* In the metric of a nearly Gaussian posterior a period is 2 pi long, and a trajectory turns back after
- * half of one: with steps of 0.1 that takes 31 leapfrogs, so 5 doublings, sometimes one more, and with the short steps
- * of one trajectory in eight four times as many. */
+/* In the metric of a nearly Gaussian posterior a period is 2 pi long, and a trajectory turns
+ * back after half of one: with steps of 0.1 that takes 31 leapfrogs, so 5 doublings,
+ * sometimes one more, and with the short steps of one trajectory in eight four times as
+ * many. */
 TEST(trajectories_end_when_they_turn_back)
 {
     problem p = make(metric_find("dense"));
@@ -61,10 +62,10 @@ TEST(trajectories_end_when_they_turn_back)
     fixed.step_size = 0.1;
     test_chain_make(&f, &p, &fixed, 1);
     test_chain_step(&f, &s); /* the start is evaluated once more */
-    summary seen = observe(&f, 500);
-    CHECK(seen.fewest >= 1 && seen.largest <= 255);
-    CHECK(seen.leapfrogs > 20.0 && seen.leapfrogs < 50.0);
-    CHECK(seen.moved > 0.95);
+    summary observed = observe(&f, 500);
+    CHECK(observed.fewest >= 1 && observed.largest <= 255);
+    CHECK(observed.leapfrogs > 20.0 && observed.leapfrogs < 50.0);
+    CHECK(observed.moved > 0.95);
     free(f.memory.base);
     problem_close(&p);
 }
@@ -77,18 +78,18 @@ TEST(adaptation_makes_neighbours_nearly_independent_in_every_metric)
         test_chain f;
         test_chain_make(&f, &p, &ours, 1);
         warm_up(&f);
-        summary seen = observe(&f, SAMPLED);
-        printf("%s: %.2f leapfrogs\n", metric_kinds[a]->name, seen.leapfrogs);
-        CHECK(seen.leapfrogs < (metric_kinds[a] == metric_find("dense") ? 9.0 : 22.0));
-        CHECK(seen.moved > 0.7);
-        CHECK(fabs(seen.correlation) < 0.3);
+        summary observed = observe(&f, SAMPLED);
+        printf("%s: %.2f leapfrogs\n", metric_kinds[a]->name, observed.leapfrogs);
+        CHECK(observed.leapfrogs < (metric_kinds[a] == metric_find("dense") ? 9.0 : 22.0));
+        CHECK(observed.moved > 0.7);
+        CHECK(fabs(observed.correlation) < 0.3);
         free(f.memory.base);
         problem_close(&p);
     }
 }
 
-/* The scales s are the first DIM numbers behind the position and its gradient. Of a Gaussian with
- * covariance C, Var(z_j) = C_jj and Var(dV/dz_j) = (C^-1)_jj. */
+/* The scales s are the first DIM numbers behind the position and its gradient. Of a Gaussian
+ * with covariance C, Var(z_j) = C_jj and Var(dV/dz_j) = (C^-1)_jj. */
 TEST(scales_come_from_draws_and_gradients_and_are_frozen)
 {
     problem p = make(metric_find("none"));
@@ -105,8 +106,8 @@ TEST(scales_come_from_draws_and_gradients_and_are_frozen)
         double unit[DIM_MAX] = {0};
         unit[j] = 1.0;
         cholesky_solve(d, inverse, unit);
-        double want = pow(unit[j] / p.m->hessian[j * d + j], 0.25);
-        CHECK_NEAR(log(scale[j] / want), 0.0, 0.15);
+        double expected = pow(unit[j] / p.m->hessian[j * d + j], 0.25);
+        CHECK_NEAR(log(scale[j] / expected), 0.0, 0.15);
     }
     memcpy(kept, scale, d * sizeof *kept);
     observe(&f, 100);

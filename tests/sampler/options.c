@@ -1,4 +1,4 @@
-/* The options of sbps: each does what its name says and nothing when it is off. */
+/* The options of sbps: each has its documented effect, and none when it is off. */
 #include "sampler/band/slope_regression.h"
 #include "sampler/fixture.h"
 
@@ -13,7 +13,8 @@ TEST(a_repaired_slope_is_zero_and_the_level_the_mean)
     REQUIRE(fit.b1 < 0.0);
     fit_repair_slope(&fit);
     CHECK(fit.b1 == 0.0);
-    CHECK_NEAR(fit.b0, 3.125, TOL_SUM); /* of b0 given b1 = 0: the mean of what was seen */
+    /* of b0 given b1 = 0: the mean of the observations */
+    CHECK_NEAR(fit.b0, 3.125, TOL_SUM);
     CHECK(fit.v00 == was.v00 && fit.v01 == was.v01 && fit.v11 == was.v11);
 }
 
@@ -26,7 +27,7 @@ TEST(a_positive_slope_needs_no_repair)
 
 /* ---- lack of fit ---- */
 
-TEST(drift_adds_to_the_variance_only_beyond_the_last_look)
+TEST(drift_adds_to_the_variance_only_beyond_the_last_observation)
 {
     regression_fit fit = {.b0 = 1.0, .b1 = 2.0, .v00 = 1.0, .v01 = -0.5, .v11 = 1.0}, was = fit;
     fit_admit_drift(&fit, 3.0, 2.0);
@@ -37,7 +38,7 @@ TEST(drift_adds_to_the_variance_only_beyond_the_last_look)
     }
 }
 
-/* kappa after one look at t = 1.5, its residual in predicted sd. */
+/* kappa after one observation at t = 1.5, its residual in predicted sd. */
 static double drift_after(double kappa, double residual, double noise)
 {
     slope_regression o;
@@ -57,14 +58,14 @@ TEST(drift_grows_with_surprises_and_falls_without_unless_noise_explains_them)
     CHECK_NEAR(drift_after(1.0, 1.0, 1e-8), 1.0, 1e-6); /* as predicted */
     CHECK(drift_after(1.0, 2.0, 1e-8) > 1.2);
     CHECK(drift_after(1.0, 0.0, 1e-8) < 0.95);
-    CHECK(drift_after(1.0, 100.0, 1e-8) < 3.0); /* one odd look is only one */
+    CHECK(drift_after(1.0, 100.0, 1e-8) < 3.0); /* limited effect of one odd observation */
     CHECK(drift_after(1.0, 2.0, 1e4) < 1.001);  /* noise could have done it */
     CHECK(drift_after(1e-9, 0.0, 1e-8) > 1e-3); /* it never dies */
 }
 
 /* ---- decaying weights ---- */
 
-TEST(weights_decay_with_the_distance_from_the_latest_look)
+TEST(weights_decay_with_the_distance_from_the_latest_observation)
 {
     sampler_settings set = ours;
     slope_regression o;
@@ -83,7 +84,7 @@ TEST(weights_decay_with_the_distance_from_the_latest_look)
     CHECK(o.fit.count == 3);
 }
 
-/* tau after flights of G = sin(rate t) with little noise. */
+/* tau after segments of G = sin(rate t) with little noise. */
 static double learned_tau(double rate)
 {
     sampler_settings set = ours;
@@ -107,7 +108,7 @@ static double learned_tau(double rate)
     return exp(o.decay.log_tau);
 }
 
-TEST(the_scale_of_decay_is_learned_from_how_fast_the_rate_bends)
+TEST(the_scale_of_decay_is_learned_from_the_curvature_of_the_rate)
 {
     double slow = learned_tau(0.2), fast = learned_tau(1.0);
     CHECK(fast < 0.5 * slow);
@@ -160,11 +161,11 @@ TEST(process_predicts_as_the_dense_equations_with_a_vague_level)
         for (size_t i = 0; i < n; i++) process_add(&p, t[i], g[i]);
         process_fit(&p, (slope_prior){1.5, 0.7}, (process_scale){2.0, 0.8}, 0.3);
         for (double at = 0.0; at < 3.0; at += 0.4) {
-            double mean, variance, want_mean, want_variance;
+            double mean, variance, expected_mean, expected_variance;
             process_predict(&p, at, &mean, &variance);
-            dense_prediction(&p, at, &want_mean, &want_variance);
-            CHECK_NEAR(mean, want_mean, 1e-5);
-            CHECK_NEAR(variance, want_variance, 1e-5);
+            dense_prediction(&p, at, &expected_mean, &expected_variance);
+            CHECK_NEAR(mean, expected_mean, 1e-5);
+            CHECK_NEAR(variance, expected_variance, 1e-5);
         }
     }
 }
@@ -200,8 +201,8 @@ TEST(process_without_departure_is_the_straight_line)
     }
 }
 
-/* Beyond the latest look, where flights go, an arrival's rate is not below the band, though that is
- * not convex. */
+/* Beyond the latest observation an arrival's rate is not below the band, though that is not
+ * convex. */
 TEST(chords_over_a_process_lie_above_its_band)
 {
     static process p;
@@ -223,7 +224,7 @@ TEST(chords_over_a_process_lie_above_its_band)
     CHECK(worst < 1e-3);
 }
 
-/* ---- whole flights ---- */
+/* ---- whole segments ---- */
 
 static const sampler_settings *with(sampler_settings *set, size_t which)
 {
@@ -237,7 +238,7 @@ static const sampler_settings *with(sampler_settings *set, size_t which)
 }
 
 /* Each option changes the path, and its means agree with those of the plain sampler. */
-TEST(every_option_flies_another_path_to_the_same_posterior)
+TEST(every_option_changes_the_path_but_not_the_posterior)
 {
     recipe made = {sampler_find("sbps"), metric_find("dense"), &batch_random,
                    model_find("logistic"), 100};
@@ -294,8 +295,8 @@ TEST(auxiliary_observations_count_their_rows)
     for (size_t k = 0; k < 1000; k++) {
         test_chain_step(&f, &s);
         bool bounce = s.end->kind == EVENT_BOUNCE;
-        uint64_t rejected =
-            s.end->proposals - bounce; /* each of them, and the start, looks ahead */
+        /* each of them, and the start, makes an auxiliary observation */
+        uint64_t rejected = s.end->proposals - bounce;
         CHECK(s.end->rows / f.u.is.batch >= s.end->proposals + 3 * (rejected + 1));
     }
     free(f.memory.base);
@@ -307,7 +308,7 @@ TEST(auxiliary_observations_count_their_rows)
 static const metric_kind *adaptive(void)
 {
     for (size_t i = 0; metric_kinds[i]; i++)
-        if (metric_kinds[i]->see) return metric_kinds[i];
+        if (metric_kinds[i]->learn) return metric_kinds[i];
     return NULL;
 }
 
@@ -318,7 +319,7 @@ TEST(adaptive_metric_is_the_inverse_root_of_mean_squares_with_mean_one)
     REQUIRE(metric_create(adaptive(), 2, h, &m, NULL) == SBPS_OK);
     CHECK_NEAR(m->data[0], 2.0 * 0.5 / 0.6, TOL_ROUND); /* 1/2 and 1/10 over their mean */
     CHECK_NEAR(m->data[1], 2.0 * 0.1 / 0.6, TOL_ROUND);
-    m->kind->see(m, (double[]){3.0, 0.0}, 0.9);
+    m->kind->learn(m, (double[]){3.0, 0.0}, 0.9);
     CHECK_NEAR(m->data[2], 0.9 * 4.0 + 0.1 * 9.0, TOL_ROUND);
     CHECK_NEAR(m->data[3], 0.9 * 100.0, TOL_ROUND);
     CHECK_NEAR(m->data[0], 2.0 * 0.5 / 0.6, TOL_ROUND); /* A waits */
@@ -329,7 +330,8 @@ TEST(adaptive_metric_is_the_inverse_root_of_mean_squares_with_mean_one)
     metric_destroy(m);
 }
 
-/* A is what it was until the next bounce, stands still when frozen, and starts as the shared one. */
+/* A is what it was until the next bounce, stands still when frozen, and starts as the shared
+ * one. */
 TEST(the_metric_changes_only_at_bounces_and_only_while_it_adapts)
 {
     recipe made = {sampler_find("psbps"), adaptive(), &batch_random, model_find("logistic"),

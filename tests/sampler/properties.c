@@ -1,5 +1,5 @@
-/* What every sampler owes: a continuous path of constant speed, bounces that mirror the gradient,
- * refreshments uniform on the sphere, and the same path from the same seed. */
+/* What every sampler owes: a continuous path of constant speed, bounces that mirror the
+ * gradient, refreshments uniform on the sphere, and the same path from the same seed. */
 #include "sampler/band/calibration.h"
 #include "sampler/fixture.h"
 
@@ -120,7 +120,7 @@ static double speed(const problem *p, const double *q)
     return sqrt(dot(p->t.u->dim, q, y));
 }
 
-/* Flies one segment and holds it against the one before. */
+/* Runs one segment and compares it with the previous one. */
 static void check_segment(const problem *p, test_chain *f, double *end, double *next,
                           bool first)
 {
@@ -199,7 +199,7 @@ static void path_property(const problem *p)
     }
 }
 
-TEST(path_is_continuous_at_constant_speed_and_bounces_turn_the_slope_round)
+TEST(path_is_continuous_at_constant_speed_and_bounces_reverse_the_slope)
 {
     for_each_recipe(path_property);
 }
@@ -214,12 +214,13 @@ static void rows_property(const problem *p)
     for (size_t k = 0; k < 300; k++) {
         test_chain_step(&f, &s);
         CHECK(s.end->rows % f.u.is.batch == 0);
-        bool some = f.s.kind->pairs; /* as many rows as chance wants */
+        bool some = f.s.kind->pairs; /* a random number of rows */
         CHECK(some || s.end->rows >= s.end->proposals * f.u.is.batch);
         evaluations += s.end->rows / f.u.is.batch;
     }
     CHECK(f.counts->rows == evaluations * f.u.is.batch);
-    /* besides proposals only starts of flights without a bounce and horizons look at rows */
+    /* besides proposals only starts of segments without a bounce, and horizons, evaluate
+     * rows */
     if (p->made.kind->curve) CHECK(evaluations > f.counts->proposals);
     free(f.memory.base);
 }
@@ -262,8 +263,8 @@ TEST(same_seed_gives_the_same_path_bit_for_bit)
     for_each_recipe(same_seed_property);
 }
 
-/* A chain copied to another address and carved anew flies on as the first would have: nothing in
- * its memory points into it. */
+/* A chain copied to another address and carved anew continues as the first would have:
+ * nothing in its memory points into it. */
 static void moved_property(const problem *p)
 {
     for (EACH_SETTING(i)) {
@@ -275,22 +276,22 @@ static void moved_property(const problem *p)
             (arena){.base = aligned_zeroed(here.memory.size), .size = here.memory.size};
         REQUIRE(there.memory.base);
         memcpy(there.memory.base, here.memory.base, here.memory.size);
-        flyer_carve(&there, p);
+        test_chain_carve(&there, p);
         minibatch_restore(&there.u);
-        unsigned char *want = malloc(here.memory.size);
+        unsigned char *expected = malloc(here.memory.size);
         for (size_t k = 0; k < 80; k++) test_chain_step(&here, &s);
-        memcpy(want, here.memory.base, here.memory.size);
+        memcpy(expected, here.memory.base, here.memory.size);
         memset(here.memory.base, 0xA5,
                here.memory.size); /* a pointer into it would be noticed */
         for (size_t k = 0; k < 80; k++) test_chain_step(&there, &s);
-        CHECK(!memcmp(there.memory.base, want, there.memory.size));
-        free(want);
+        CHECK(!memcmp(there.memory.base, expected, there.memory.size));
+        free(expected);
         free(here.memory.base);
         free(there.memory.base);
     }
 }
 
-TEST(a_chain_moved_in_memory_flies_on_with_the_same_bits)
+TEST(a_chain_moved_in_memory_continues_with_the_same_bits)
 {
     for_each_recipe(moved_property);
 }

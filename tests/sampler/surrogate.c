@@ -1,5 +1,5 @@
-/* Pairs of points: third derivatives and their bounds, what is known without rows and what rows add, and that
- * the ratio from a few rows has the mean that all rows say. */
+/* Pairs of points: third derivatives and their bounds, what is known without rows and what
+ * rows add, and that the ratio from a few rows has the mean given by all rows. */
 #include "sampler/core/sampler_kinds.h"
 #include "sampler/fixture.h"
 
@@ -138,8 +138,9 @@ TEST(what_is_known_and_what_rows_add_make_the_potential)
 
 #define TRIES 4000
 
-/* E r(s) = exp(-(R' - R)), by (2) of row_bounds.c. A wrong sign, a factor that is missing from bound or ratio,
- * rows drawn by other shares than are divided by: each moves that mean. Returns z. */
+/* E r(s) = exp(-(R' - R)), by (2) of row_bounds.c. A wrong sign, a factor that is missing
+ * from bound or ratio, rows drawn by other shares than are divided by: each moves that mean.
+ * Returns z. */
 static double mean_ratio(duel *d, rng *r, double *rows_visited)
 {
     tally ratio = {.about = exp(compare_all_rows(d, r))};
@@ -149,7 +150,7 @@ static double mean_ratio(duel *d, rng *r, double *rows_visited)
         tally_add(&ratio, exp(one.log_ratio));
         *rows_visited += (double)one.rows / TRIES;
     }
-    double error = tally_error(&ratio); /* none where all rows are looked at */
+    double error = tally_error(&ratio); /* zero where all rows are evaluated */
     return (tally_mean(&ratio) - ratio.about) / fmax(error, TOL_SUM);
 }
 
@@ -175,7 +176,7 @@ static void ratios(const model_kind *model, const metric_kind *metric_used, doub
     duel_close(&d);
 }
 
-TEST(a_few_rows_say_on_average_what_all_do)
+TEST(a_few_rows_give_the_ratio_of_all_on_average)
 {
     static const char *const models[] = {"logistic", "poisson"};
     for (size_t i = 0; i < 2; i++) {

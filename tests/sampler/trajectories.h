@@ -4,7 +4,8 @@
 
 #include "sampler/fixture.h"
 
-/* Far out exp(eta) overflows: a trajectory that meets infinities is rejected, the chain lives. */
+/* Far out exp(eta) overflows: a trajectory that reaches infinities is rejected, and the
+ * chain continues. */
 static inline void check_absurd_steps(problem p)
 {
     REQUIRE(p.a);
@@ -21,7 +22,7 @@ static inline void check_absurd_steps(problem p)
     problem_close(&p);
 }
 
-/* From there no trajectory could begin; a chain that stays for ever would look converged. */
+/* No trajectory could begin there; a chain that stays for ever would appear converged. */
 static inline void check_start_without_energy(problem p)
 {
     REQUIRE(p.a);

@@ -1,7 +1,7 @@
-/* A model with two auxiliaries, student_t: regression through the origin with unknown scale and degrees of
- * freedom, sampled by mini-batches under every control variate and by hmc, against quadrature: three
- * coordinates, (b, log sigma, log nu), on a grid of -7 to +11 sds about the mode, which leaves nothing out
- * that could be seen. And its mode, by SAG as by Newton. */
+/* A model with two auxiliaries, student_t: regression through the origin with unknown scale
+ * and degrees of freedom, sampled by mini-batches under every control variate and by hmc,
+ * against quadrature: three coordinates, (b, log sigma, log nu), on a grid of -7 to +11 sds
+ * about the mode, beyond which the mass is negligible. And its mode, by SAG as by Newton. */
 #include "sampler/fixture.h"
 
 #define ROWS ((size_t)300)
@@ -100,7 +100,7 @@ static void compare(const char *name, const batch_kind *batches, const char *var
 {
     problem p = make_problem(name, batches);
     REQUIRE(p.a);
-    answer want = quadrature(&p);
+    answer expected = quadrature(&p);
     control *cv = NULL;
     if (strcmp(variate, "none"))
         control_create(p.t.u, p.m->w,
@@ -113,8 +113,8 @@ static void compare(const char *name, const batch_kind *batches, const char *var
     for (size_t j = 0; j < DIM; j++) {
         moment_summary got = moments_summarize(&f.m, 1, j);
         CHECK(got.ess_mean > 500.0);
-        CHECK_Z(got.mean, want.mean[j], got.mcse, MAX_Z);
-        CHECK_Z(got.sd, want.sd[j], want.sd[j] / sqrt(0.5 * got.ess_square), MAX_Z);
+        CHECK_Z(got.mean, expected.mean[j], got.mcse, MAX_Z);
+        CHECK_Z(got.sd, expected.sd[j], expected.sd[j] / sqrt(0.5 * got.ess_square), MAX_Z);
     }
     free(f.memory.base);
     control_destroy(cv);

@@ -1,6 +1,7 @@
-/* Shape: the bent density w1 ~ N(0, s^2), w2 | w1 ~ N(w1^2 - s^2, 1), s = 1.5, by whole runs of sbps.
- * Total variation of w1 and of w2 given w1, over 40 bins of equal probability. With bench-banana
- * both marginals are held to 0.01 at ESS 2e5; here runs are short and the allowance covers them. */
+/* A curved density, w1 ~ N(0, s^2), w2 | w1 ~ N(w1^2 - s^2, 1), s = 1.5, by whole runs of
+ * sbps. Total variation of w1 and of w2 given w1, over 40 bins of equal probability. With
+ * bench-banana both marginals are within 0.01 at ESS 2e5; here runs are short and the
+ * allowance covers them. */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -67,14 +68,14 @@ TEST(default_sbps_has_it_under_gradient_noise)
     CHECK(stated < 0.02);
 }
 
-TEST(without_lack_of_fit_it_has_not_and_says_so)
+TEST(without_lack_of_fit_the_shape_is_lost_and_reported)
 {
     double stated;
     CHECK(distance_with("ess=2000 lack-of-fit=off", &stated) > 0.03);
     CHECK(stated > 0.1);
 }
 
-TEST(options_that_watch_the_bend_keep_the_shape)
+TEST(options_for_curvature_keep_the_shape)
 {
     double stated;
     CHECK(distance_with("ess=2000 weight-decay=on", &stated) < 0.02);

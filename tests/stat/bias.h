@@ -47,8 +47,8 @@ __attribute__((unused)) static double true_size(const bias_fit *fit)
     return sqrt(fmax(fit->true_squares - fit->error_squares, 0.0) / (double)fit->count);
 }
 
-/* Is a true bias of at most `size` (rms) compatible with the errors? Of m squared errors the sum
- * scatters by sqrt(2 m). */
+/* Is a true bias of at most `size` (rms) compatible with the errors? Of m squared errors the
+ * sum scatters by sqrt(2 m). */
 __attribute__((unused)) static bool true_size_within(const bias_fit *fit, double size)
 {
     double scatter = MAX_Z * sqrt(2.0 / (double)fit->count);

@@ -81,7 +81,7 @@ TEST(stated_bias_is_that_of_a_narrow_band)
     double scatter = (square - stated * stated) / (seeds - 1.0);
     CHECK(off < -0.05);
     CHECK_Z(stated, off, sqrt(scatter + variance), 4.0);
-    CHECK(sqrt(scatter) < 0.25 * fabs(off)); /* twice or half of it would be told from it */
+    CHECK(sqrt(scatter) < 0.25 * fabs(off)); /* twice or half of it would be detected */
     table_free(&t);
 }
 

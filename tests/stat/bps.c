@@ -1,5 +1,5 @@
-/* Whole runs of bps and noisy-bps against closed forms and quadrature: exact samplers, so no bias
- * is allowed for. */
+/* Whole runs of bps and noisy-bps against closed forms and quadrature: exact samplers, so no
+ * bias is allowed for. */
 #include "check.h"
 #include "stat/quadrature.h"
 
@@ -66,8 +66,8 @@ TEST(gaussians_have_their_moments)
     check_gaussian(10, 0.5);
 }
 
-/* w1 ~ N(0, s^2), w2 = e + w1^2 - s^2 with s = 1.5: central moments 1 + 2 s^4 and
- * 3 + 12 s^4 + 60 s^8. Not convex: thinned, and what the bounds missed must be next to nothing. */
+/* w1 ~ N(0, s^2), w2 = e + w1^2 - s^2 with s = 1.5: central moments 1 + 2 s^4 and 3 + 12 s^4
+ * + 60 s^8. Not convex: thinned, and what the bounds missed must be next to nothing. */
 TEST(a_banana_has_its_moments)
 {
     double s4 = pow(1.5, 4.0);
@@ -137,7 +137,7 @@ static void check_refused(const char *settings, const char *message)
     sbps_options_destroy(options);
 }
 
-TEST(noise_is_asked_of_the_sampler_that_has_it)
+TEST(noise_is_accepted_by_the_sampler_that_implements_it)
 {
     check_refused("model=banana sampler=bps gradient-noise=1", "noisy-bps is bps with it");
     check_refused("model=banana sampler=noisy-bps", "above 0");

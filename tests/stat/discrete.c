@@ -1,5 +1,5 @@
-/* Runs of samplers in discrete time: mh against quadrature, the biased ones within what their
- * steps cost, and what a run says when it cannot know its bias or has diverged. */
+/* Runs of samplers in discrete time: mh against quadrature, the biased ones within the error
+ * of their steps, and the messages of a run whose bias is unknown or which has diverged. */
 #include "check.h"
 #include "stat/quadrature.h"
 
@@ -27,7 +27,8 @@ TEST(mh_agrees_with_quadrature)
 
 /* ---- steps that were chosen ---- */
 
-/* The chosen step costs the stiffest direction 5% of variance where the posterior is Gaussian. */
+/* The chosen step costs the stiffest direction 5% of variance where the posterior is
+ * Gaussian. */
 static void check_near(const char *settings, const table *t, const known truth[2],
                        double mean_slack, double sd_slack)
 {
@@ -64,7 +65,7 @@ TEST(chosen_steps_are_small_enough)
 
 /* ---- what cannot be known ---- */
 
-TEST(a_biased_sampler_states_no_bias_and_diagnose_says_so)
+TEST(a_biased_sampler_states_no_bias_and_diagnose_reports_it)
 {
     static const char *const names[] = {"sgld", "psgld", "sghmc", "msgnht"};
     table t = simulate(400, -0.5, 1.2);

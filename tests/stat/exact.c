@@ -1,5 +1,5 @@
-/* The samplers that thin under exact bounds, against quadrature: no bias is allowed them, and no
- * proposal may ever lie above its bound. */
+/* The samplers that thin under exact bounds, against quadrature: no bias is allowed them,
+ * and no proposal may ever lie above its bound. */
 #include "check.h"
 #include "stat/quadrature.h"
 
@@ -67,8 +67,8 @@ TEST(lipsbps_takes_batches_of_any_size)
     table_free(&t);
 }
 
-/* A strong normal prior makes the bounds grow along the flight; the others have slopes that are
- * bounded and no more. */
+/* A strong normal prior makes the bounds grow along the segment; the others only have
+ * bounded slopes. */
 static void with_prior(const char *text)
 {
     char setting[128];
@@ -82,7 +82,7 @@ static void with_prior(const char *text)
     table_free(&t);
 }
 
-TEST(priors_count_along_the_flight)
+TEST(priors_count_along_the_segment)
 {
     with_prior("normal(0.3,0.3)");
     with_prior("normal(0.3,0.005)");

@@ -1,7 +1,8 @@
-/* Whole runs of families with one column and default priors of what is no weight, against quadrature of densities
- * that are written here once more, by the letter of their textbooks: intercept (or none), slope and auxiliaries
- * on a grid of LOW to HIGH sds about the mode along the axes of the curvature there, three steps an sd,
- * which leaves nothing that could be seen. Limit: MAX_Z standard errors and the stated bias. */
+/* Whole runs of families with one column and default priors, against quadrature of densities
+ * that are implemented here again, as in textbooks: intercept (or none), slope and
+ * auxiliaries on a grid of LOW to HIGH sds about the mode along the axes of the curvature
+ * there, three steps per sd, beyond which the mass is negligible. Limit: MAX_Z standard
+ * errors and the stated bias. */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -63,7 +64,8 @@ static double log_density(const family *f, const table *t, const double w[MAX_DI
     return total;
 }
 
-/* Minus the Hessian by differences, and its Cholesky factor's inverse transposed: L with L L' the covariance. */
+/* Minus the Hessian by differences, and its Cholesky factor's inverse transposed: L with L
+ * L' the covariance. */
 static void curvature(const family *f, const table *t, const double *w,
                       double h[MAX_DIM][MAX_DIM])
 {
@@ -224,7 +226,7 @@ static double student_t_loglik(double y, double eta, const double *aux)
            0.5 * (nu + 1.0) * log(1.0 + z * z / nu);
 }
 
-/* sigma ~ exponential(1), as the run is told, and the default of nu. */
+/* sigma ~ exponential(1), given as an option, and the default of nu. */
 static double student_t_prior(const double *aux)
 {
     return aux[0] - exp(aux[0]) + log_gamma_prior(aux[1], 2.0, 0.1);

@@ -1,5 +1,5 @@
-/* Gaussians of known covariance for whole runs: S_ij = s_i s_j (rho + (1 - rho) [i = j]) with s_i
- * log-spaced from 1 to 100, variances from 1 to 10^4. Include after check.h, once. */
+/* Gaussians of known covariance for whole runs: S_ij = s_i s_j (rho + (1 - rho) [i = j])
+ * with s_i log-spaced from 1 to 100, variances from 1 to 10^4. Include after check.h, once. */
 #ifndef TESTS_STAT_GAUSSIAN_H
 #define TESTS_STAT_GAUSSIAN_H
 

@@ -1,22 +1,26 @@
-/* Every sampler of the registry on Gaussians of d = 2, 10 and 100 parameters and condition numbers
- * 1 and 10^4, at an ESS of 2000, 500 with a hundred parameters unless tests run at length: the error
- * of every mean and of every variance within 5 standard errors, those of the sampler's own path.
+/* Every sampler of the registry on Gaussians of d = 2, 10 and 100 parameters and condition
+ * numbers 1 and 10^4, at an ESS of 2000, 500 with a hundred parameters unless tests run at
+ * length: the error of every mean and of every variance within 5 standard errors, those of
+ * the sampler's own path.
  *
- * What a sampler is expected to do stands in one table below. One that is listed in the registry
- * and not in the table fails the test; none is passed over. With S = Q diag(s_i) Q' the law of a
- * sampler gives the variance along each axis,
+ * What is expected of a sampler is in one table below; a sampler that is in the registry but
+ * not in the table fails the test. With S = Q diag(s_i) Q' the variance along each axis is
  *
- *   Var w_j = sum_i Q_ij^2 s_i f(eta l_i),   l_i = 1/s_i, or 1 in the dense metric,          (1)
+ *   Var w_j = sum_i Q_ij^2 s_i f(eta l_i),   l_i = 1/s_i, or 1 in the dense metric,        (1)
  *
- * f = 1 for exact ones. The biased ones, steps of eta = h (no rows, so no mini-batch noise):
- *   sgld, psgld   1 / (1 - eta l / 2), the latter with eta G_i
- *   sghmc         1 / (1 - eta l / (2 (2 - alpha))): v' = (1 - alpha) v - eta l w + noise and
- *                 w' = w + v' ask for Cov(w, v) = Var v / 2 and Var w = (2 - alpha) Var v / 2 eta l
- *   msgnht        cosh(alpha / 2) - eta l / 4 while thermostats hold E v^2 = eta; their own wandering
- *                 (sd sqrt(eta)) adds a term of the same order, so eta l / 4 is allowed for it. At
- *                 eta l = 0.2 the value is 0.940 +- 0.001 as measured by another program: equation
- *                 (1) of msgnht.c in units of time, 20,000 chains in numpy from the law itself, the
- *                 last 700 of 1070 steps. Beyond 0.25 the wandering takes over (1.59 at 0.4). */
+ * f = 1 for exact samplers. The biased ones, with steps of eta = h (no rows, so no
+ * mini-batch noise):
+ *
+ *   sgld, psgld   f = 1 / (1 - eta l / 2), the latter with eta G_i
+ *   sghmc         f = 1 / (1 - eta l / (2 (2 - alpha))): v' = (1 - alpha) v - eta l w + noise
+ *                 and w' = w + v' imply Cov(w, v) = Var v / 2 and
+ *                 Var w = (2 - alpha) Var v / 2 eta l
+ *   msgnht        f = cosh(alpha / 2) - eta l / 4 while thermostats hold E v^2 = eta
+ *
+ * The thermostats' fluctuations (sd sqrt(eta)) add a term of the same order, so eta l / 4 is
+ * allowed for it. At eta l = 0.2 the value is 0.940 +- 0.001 by a separate program: equation
+ * (1) of msgnht.c in units of time, 20,000 chains in numpy, the last 700 of 1070 steps.
+ * Beyond 0.25 the fluctuations dominate (1.59 at 0.4). */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -26,9 +30,10 @@
 #define TALL    1e4 /* condition number */
 #define MAX_DIM 100
 
-/* ---- the laws ---- */
+/* ---- expected distributions ---- */
 
-/* f of (1) for a chain, along an axis of curvature l; `wander` gets what it is known to within. */
+/* f of (1) for a chain, along an axis of curvature l; `wander` gets what it is known to
+ * within. */
 typedef double (*axis_covariance)(const sampler *s, size_t i, double eta_l, double *wander);
 
 static double exact(const sampler *s, size_t i, double eta_l, double *wander)
@@ -242,7 +247,7 @@ static void compare(const gaussian *g, const expectation *e, const char *what,
         excess += (got / theory - 1.0) / (double)g->d;
     }
     printf("d %3zu, condition %5g, %-42s worst z: means %.2f, variances %.2f; "
-           "variances over the law's %+.3f; ESS %.0f\n",
+           "variances over the expected %+.3f; ESS %.0f\n",
            g->d, g->condition, what, worst[0], worst[1], excess, smallest);
     CHECK(smallest >= ess_of(g->d));
     CHECK(worst[0] <= MAX_Z);

@@ -1,10 +1,13 @@
-/* Tables of groups that are traps: one group with half of all rows, groups of one row, thousands of levels met once,
- * no difference between groups, slopes of a column that is constant. Of normal rows with an effect a group everything
- * is known: with n rows of mean m and squares q around it a group says
+/* Difficult tables of groups: one group with half of all rows, groups of one row, thousands
+ * of levels that occur once, no difference between groups, slopes of a column that is
+ * constant. For normal rows with one effect per group the posterior is known: n rows of mean
+ * m and sum of squares q around it contribute
  *
- *   -(n - 1) log s - log(v)/2 - q/(2 s^2) - n (m - b)^2/(2 v) + constant,   v = s^2 + n (z t)^2,          (1)
+ *   -(n - 1) log s - log(v)/2 - q/(2 s^2) - n (m - b)^2/(2 v) + constant,                (1)
+ *   v = s^2 + n (z t)^2,
  *
- * b the intercept, t the sd of groups, s that of rows, z the column that varies, 1 or 2 in all rows; a grid over (b, log t, log s) gives the posterior. */
+ * b the intercept, t the sd of groups, s that of rows, z the column that varies, 1 or 2 in
+ * all rows; a grid over (b, log t, log s) gives the posterior. */
 #include "check.h"
 #include "core/rng.h"
 #include "stat/sample.h"
@@ -15,7 +18,7 @@
     "prior-intercept=normal(0,10) prior-sd=student_t(3,0,2.5) prior-sigma=exponential(1) "
 #define NUMBERS 3 /* b, t, s */
 
-/* Groups of the same number of rows, as far as (1) knows them. */
+/* Groups of the same number of rows, as far as (1) depends on them. */
 typedef struct {
     double rows, count, sum, squares; /* of their means */
 } size_class;
@@ -178,7 +181,7 @@ TEST(groups_of_one_row)
     survive_both(&(trap){"groups of one row", .groups = 40, .each = 4, .once = 60, .sd = 0.8});
 }
 
-TEST(thousands_of_levels_met_once)
+TEST(thousands_of_levels_that_occur_once)
 {
     survive(&(trap){"levels met once", .groups = 30, .each = 4, .once = 3000, .sd = 0.8},
             "boomerang");

@@ -1,4 +1,5 @@
-/* Whole runs of hmc and nuts against closed forms and quadrature: both are exact, so no bias is allowed for. */
+/* Whole runs of hmc and nuts against closed forms and quadrature: both are exact, so no bias
+ * is allowed for. */
 #include "check.h"
 #include "stat/gaussian.h"
 #include "stat/quadrature.h"

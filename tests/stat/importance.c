@@ -1,5 +1,5 @@
-/* Whole runs of importance against quadrature: the ESS that is stated is that of the weights, posteriors of another
- * shape are refused, and k-hat is in the result. */
+/* Whole runs of importance against quadrature: the ESS that is stated is that of the
+ * weights, posteriors of another shape are refused, and k-hat is in the result. */
 #include "check.h"
 #include "stat/quadrature.h"
 
@@ -30,8 +30,9 @@ TEST(weighted_draws_agree_with_quadrature)
 
 #define SEEDS 100
 
-/* Errors of many short runs over what each says of its own: their mean square is 1 where the ESS is honest. A table
- * of few rows has uneven weights; counted as draws they would be half as many again. */
+/* Errors of many short runs over their own standard errors: their mean square is 1 where the
+ * ESS is right. A table of few rows has uneven weights; counted as draws the errors would be
+ * half as large again. */
 TEST(stated_errors_are_those_of_the_weights)
 {
     known truth[2];

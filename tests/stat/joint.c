@@ -1,5 +1,6 @@
-/* Crossed factors without integrals: the posterior is that of the way which integrates over one of them; with tens of
- * thousands of effects it covers the truth, in few passes over the rows and memory far below that of a matrix. */
+/* Crossed factors without integrals: the posterior is that of the way which integrates over
+ * one of them; with tens of thousands of effects it covers the truth, in few passes over the
+ * rows and memory far below that of a matrix. */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -15,7 +16,7 @@ typedef struct {
     double *u;           /* g + h: effects */
 } crossed_spec;
 
-/* Rows meet levels at random; each level is met. */
+/* Rows have random levels; each level occurs. */
 static void write_table(crossed_spec *s, char path[256])
 {
     temporary_name(256, path);
@@ -62,7 +63,8 @@ static size_t find(const sbps_result *r, const char *name)
     exit(EXIT_FAILURE);
 }
 
-/* By integrals over the effects of one factor, and by all effects together. `both`: settings of both runs. */
+/* By integrals over the effects of one factor, and by all effects together. `both`: settings
+ * of both runs. */
 static void compare(crossed_spec s, const char *both, const char *own, const char *sampler)
 {
     char base[256], settings[256];

@@ -1,5 +1,6 @@
-/* One row in a hundred thousand far out, and a column as amounts of money are: most batches meet nothing of
- * either, and the posterior is not the normal at its mode. Means and sds against quadrature, three seeds, or five at length. */
+/* One row in a hundred thousand far out, and a column distributed as amounts of money: most
+ * batches contain neither, and the posterior is not the normal at its mode. Means and sds
+ * against quadrature, three seeds, or five at length. */
 #include "check.h"
 #include "stat/quadrature.h"
 
@@ -42,7 +43,7 @@ static void agrees(const table *t, bool ruled)
     }
 }
 
-TEST(a_single_row_far_out_is_met)
+TEST(a_single_row_far_out_is_accounted_for)
 {
     table t = spread_rows(rng_normal);
     t.x[31414] = 600.0;

@@ -1,11 +1,13 @@
 /* Linear regression with unknown sigma against quadrature over sigma alone.
  *
- * Row i counts c_i times, z_i = y_i - offset_i, w ~ N(m, D^-1); the intercept's default prior is of
- * the line at the means of the columns, which adds to D outside its diagonal. Given sigma,
- *   P = X'CX / sigma^2 + D,   b = X'Cz / sigma^2 + D m,   w | sigma, y ~ N(P^-1 b, P^-1)      (1)
- *   log p(y | sigma) = -(sum c) log sigma - log det P / 2 - (z'Cz / sigma^2 - b'P^-1 b) / 2   (2)
- * up to a constant. With a = log sigma the density of a is p(y | sigma) p(sigma) sigma: a sum over
- * an even grid of a mixes (1). */
+ * Row i counts c_i times, z_i = y_i - offset_i, w ~ N(m, D^-1); the intercept's default
+ * prior is of the line at the means of the columns, which adds to D outside its diagonal.
+ * Given sigma,
+ *   P = X'CX / sigma^2 + D,   b = X'Cz / sigma^2 + D m,   w | sigma, y ~ N(P^-1 b, P^-1)    (1)
+ *   log p(y | sigma) = -(sum c) log sigma - log det P / 2
+ *                    - (z'Cz / sigma^2 - b'P^-1 b) / 2                              (2)
+ * up to a constant. With a = log sigma the density of a is p(y | sigma) p(sigma) sigma: a
+ * sum over an even grid of a mixes (1). */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -203,7 +205,8 @@ static double student_half(double sigma, double y_sd)
     return -2.0 * log1p(pow(sigma / 0.5, 2.0) / 3.0);
 }
 
-/* The defaults: intercept at the mean of x normal(mean y, 10 sd y), coefficients normal(0, 2.5 sd y / sd x). */
+/* The defaults: intercept at the mean of x normal(mean y, 10 sd y), coefficients normal(0,
+ * 2.5 sd y / sd x). */
 static priors usual(const table *t)
 {
     priors p = {.mean = {t->y_mean},
@@ -251,7 +254,7 @@ TEST(priors_of_sigma_are_in_its_own_scale)
     compare(&t, &p, false, "prior-sigma=student_t(3,0,0.5)");
 }
 
-TEST(priors_of_coefficients_pull_as_they_say)
+TEST(priors_of_coefficients_act_as_documented)
 {
     table t = simulate(ROWS, false);
     priors p = usual(&t);
@@ -279,7 +282,8 @@ TEST(a_column_far_from_zero_keeps_its_slope)
     compare(&t, &p, false, "sampler=hmc");
 }
 
-/* Of few rows the posterior of sigma is wide and skew: its Jacobian moves it by a quarter sd. */
+/* Of few rows the posterior of sigma is wide and skew: its Jacobian moves it by a quarter
+ * sd. */
 TEST(few_rows_agree_with_quadrature)
 {
     table t = simulate(FEW, false);

@@ -53,7 +53,8 @@ TEST(a_hundred_rows_agree_with_quadrature)
     table_free(&t);
 }
 
-/* As a year is: with the intercept's prior at x = 0 the slope would be a third of what it is. */
+/* As a year is: with the intercept's prior at x = 0 the slope would be a third of what it
+ * is. */
 TEST(a_column_far_from_zero_agrees_with_quadrature)
 {
     static const char *const settings[] = {"",
@@ -87,9 +88,10 @@ TEST(two_thousand_rows_agree_with_quadrature)
     table_free(&t);
 }
 
-/* Of proposals at mean + k sd of the next observation 1 - Phi(k) lie above the band if its sd is
- * that of the batch means: 2.3% at k = 2 for Gaussian noise. A factor of 2 in c^2 would give 7.9%
- * or 0.23%. Half the table in a batch: the finite-population factor of eq. (10) counts. */
+/* Of proposals at mean + k sd of the next observation 1 - Phi(k) lie above the band if its
+ * sd is that of the batch means: 2.3% at k = 2 for Gaussian noise. A factor of 2 in c^2
+ * would give 7.9% or 0.23%. Half the table in a batch: the finite-population factor of eq.
+ * (10) counts. */
 static double violation_rate(const table *t, const char *settings)
 {
     sbps_result *r = sample_arrays(t->n, 1, t->x, t->y, settings);
@@ -98,10 +100,11 @@ static double violation_rate(const table *t, const char *settings)
     return rate;
 }
 
-TEST(band_of_two_is_violated_as_often_as_its_noise_says)
+TEST(band_of_two_is_violated_as_often_as_its_noise_predicts)
 {
     table t = simulate(2000, 1.0, -0.8);
-    /* rows differ in more than Gaussian ways, so a few rows leave the band a little more often */
+    /* rows differ in more than Gaussian ways, so a few rows leave the band a little more
+     * often */
     double few = violation_rate(&t, "model=logistic band=2 batch-size=104 minibatch=random "
                                     "lack-of-fit=off control-variate=none ess=1000");
     double half = violation_rate(&t, "model=logistic band=2 batch-size=1000 minibatch=random "

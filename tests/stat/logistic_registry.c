@@ -1,16 +1,17 @@
-/* Every sampler of the registry on a logistic regression of 100 rows and two parameters, against
- * quadrature, at an ESS of 2500: means and sds within 5 standard errors. Exact samplers are allowed
- * nothing besides; those with a band the bias that they state, and for sds, whose bias no column
- * states, the budget; those in discrete time what their step costs. A sampler that is listed in the
- * registry and has no line here fails the test. */
+/* Every sampler of the registry on a logistic regression of 100 rows and two parameters,
+ * against quadrature, at an ESS of 2500: means and sds within 5 standard errors. Exact
+ * samplers are allowed nothing besides; those with a band the bias that they state, and for
+ * sds, whose bias no column states, the budget; those in discrete time what their step
+ * costs. A sampler that is listed in the registry and has no line here fails the test. */
 #include "check.h"
 #include "stat/quadrature.h"
 
 #include "sampler/core/sampler.h"
 
 #define ESS 2500.0
-/* The step that is chosen has eta (l + V) = 0.1 in the stiffest direction, where a Gaussian would be
- * 2.5% too wide (discrete.c); twice that, since the curvature rises away from the mode. */
+/* The step that is chosen has eta (l + V) = 0.1 in the stiffest direction, where a Gaussian
+ * would be 2.5% too wide (discrete.c); twice that, since the curvature rises away from the
+ * mode. */
 #define STEP_MEAN 0.05
 #define STEP_SD   0.05
 
@@ -68,7 +69,7 @@ static void compare(const expectation *e, const sbps_result *r, size_t j, known 
     CHECK(fabs(wide) <= MAX_Z * error + sd_slack);
 }
 
-/* What a run says of its own bias must be of its kind, too. */
+/* The bias that a run states must be of its kind, too. */
 static void check_statement(const expectation *e, const sbps_result *r)
 {
     CHECK(r->info.min_ess >= ESS);

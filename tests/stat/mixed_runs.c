@@ -1,4 +1,5 @@
-/* Runs over groups: the bias that is stated of standard deviations and correlations, and the sampler that auto takes. */
+/* Runs over groups: the bias that is stated of standard deviations and correlations, and the
+ * sampler that auto takes. */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -43,7 +44,8 @@ static sbps_result *sample(const char *path, const char *formula, const char *se
 
 #define SEEDS     3
 #define INTERCEPT "y ~ x + (1 | g)"
-/* Little is taken out of the noise and the band is narrow: the bias is large, and well known. */
+/* Little is taken out of the noise and the band is narrow: the bias is large, and well
+ * known. */
 #define NARROW "sampler=boomerang control-variate=gradient batch-size=4 band=0.3 ess=1500 "
 
 static size_t sd_of_groups(const sbps_result *r)
@@ -108,16 +110,16 @@ TEST(the_bias_of_sds_is_the_one_that_is_stated)
 
 /* ---- auto ---- */
 
-#define DEARER 1.5
+#define COST_RATIO_MAX 1.5
 
-/* Rows looked at for an effective sample of the slowest parameter or square. */
+/* Rows evaluated per effective sample of the slowest parameter or square. */
 static double cost(const sbps_result *r)
 {
     return r->info.rows_touched / r->info.min_ess;
 }
 
-/* Counted, not timed; a look of flights costs what one of hmc does, but for what is kept of a group. With so few rows
- * nuts would sample the effects instead. */
+/* Counted, not timed; an observation of sbps costs what a leapfrog of hmc does, except for
+ * what is stored per group. With so few rows nuts would sample the effects instead. */
 TEST(auto_takes_what_costs_least_or_little_more_of_integrals)
 {
     static const size_t groups[] = {30, 300};
@@ -132,7 +134,7 @@ TEST(auto_takes_what_costs_least_or_little_more_of_integrals)
         sbps_result *hmc = sample(path, INTERCEPT, "chains=2 ess=400 seed=1 sampler=hmc");
         printf("%zu groups: auto (%s) %.4g rows, boomerang %.4g, hmc %.4g\n", groups[i],
                chosen->info.sampler, cost(chosen), cost(sampled), cost(hmc));
-        CHECK(cost(chosen) <= DEARER * fmin(cost(sampled), cost(hmc)));
+        CHECK(cost(chosen) <= COST_RATIO_MAX * fmin(cost(sampled), cost(hmc)));
         sbps_result_destroy(chosen);
         sbps_result_destroy(sampled);
         sbps_result_destroy(hmc);

@@ -1,6 +1,7 @@
-/* The density of Supplement E with a mean over rows: a peak near every corner of [-1,1]^2, barriers of
- * 7.3 nats between them. `--paper` with an auxiliary observation, begun at (1, 1): how often its
- * bound is violated and what the peaks look like. The exact law of |w_1| is by quadrature. */
+/* The density of Supplement E with a mean over rows: a peak near every corner of [-1,1]^2,
+ * barriers of 7.3 log units between them. `--paper` with an auxiliary observation, begun at
+ * (1, 1): how often its bound is violated, and the shape of the peaks. The exact
+ * distribution of |w_1| is by quadrature. */
 #include "check.h"
 #include "core/rng.h"
 #include "stat/sample.h"
@@ -74,9 +75,9 @@ typedef struct {
 static outcome sample(const char *settings)
 {
     char all[1024];
-    double want[BINS + 1] = {0}, found[BINS + 1] = {0};
+    double expected[BINS + 1] = {0}, found[BINS + 1] = {0};
     if (!*data) write_rows();
-    exact_fractions(want);
+    exact_fractions(expected);
     snprintf(all, sizeof all,
              "model=multimodal weights=weight paper chains=1 start=%s spread=0 warmup=0 "
              "batch-size=10 epochs=3000 draws=5000 seed=1 %s",
@@ -87,20 +88,20 @@ static outcome sample(const char *settings)
         size_t bin = bin_of(r->w[2 * i]);
         found[bin < BINS ? bin : BINS] += 1.0 / (double)(r->chains * r->draws);
     }
-    for (size_t b = 0; b <= BINS; b++) o.shape += 0.5 * fabs(found[b] - want[b]);
+    for (size_t b = 0; b <= BINS; b++) o.shape += 0.5 * fabs(found[b] - expected[b]);
     sbps_result_destroy(r);
     printf("%-40s shape %.4f, violations %.4f\n", settings, o.shape, o.violated);
     return o;
 }
 
-TEST(a_look_ahead_where_the_band_falls_keeps_bound_and_shape)
+TEST(an_auxiliary_observation_where_the_band_falls_keeps_bound_and_shape)
 {
     outcome one = sample("auxiliary=1"), four = sample("auxiliary=4");
     CHECK(one.violated < 0.01 && one.shape < 0.07);
     CHECK(four.violated < 0.01 && four.shape < 0.07);
 }
 
-TEST(after_every_look_it_breaks_the_bound)
+TEST(after_every_observation_it_breaks_the_bound)
 {
     outcome always = sample("auxiliary=1 auxiliary-when=always");
     CHECK(always.violated > 0.3 && always.shape > 0.1);

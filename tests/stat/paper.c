@@ -1,5 +1,5 @@
-/* `--paper`, the method as published, on its own example (7.1: N = 1000, d = 20, n = 100): how
- * often its bound is violated, how biased it is, and whether it says so. */
+/* `--paper`, the method as published, on its own example (7.1: N = 1000, d = 20, n = 100):
+ * how often its bound is violated, how biased it is, and whether it reports that. */
 #include "check.h"
 #include "stat/bias.h"
 

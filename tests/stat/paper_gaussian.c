@@ -1,20 +1,23 @@
-/* `--paper` where its bias can be measured by other means: the round Gaussian in two dimensions,
- * noise N(0, 1) on every component of the gradient (Figure 1), |v| = 1.
+/* `--paper` where its bias can be measured by other means: the round Gaussian in two
+ * dimensions, noise N(0, 1) on every component of the gradient (Figure 1), |v| = 1.
  *
- * The reference below shares nothing with the library but the generator of random numbers. It walks
- * in steps of h = 0.002 of time and proposes in each with probability lambda h: no arrival times, no
- * chords. With m observations G~_i at t_i since the last bounce, the first of them -G~ of that
- * bounce, c = 1, S = sum (t_i - tm)^2, b the slope of least squares and a prior N(mu, s2) on the
- * slope,
+ * The reference below shares only the random number generator with the library. It advances
+ * in steps of h = 0.002 of time and proposes in each with probability lambda h: no arrival
+ * times, no chords. With m observations G~_i at t_i since the last bounce, the first of them
+ * -G~ of that bounce, c = 1, S = sum (t_i - tm)^2, b the slope of least squares and a prior
+ * N(mu, s2) on the slope,
+ *
  *   lambda(t) = [gm + B (t - tm) + k sqrt(1 + 1/m + V (t - tm)^2)]+,
- *   V = 1 / (1/s2 + S),   B = V (mu / s2 + S b)                                               (1)
- * and after every flight the prior climbs log N(b; mu, s2 + 1/S) of all that was seen, the bounce
- * included, with rate 0.01 (section 4, in the steps of mu s2 and of log s2 that regression.h states).
+ *   V = 1 / (1/s2 + S),   B = V (mu / s2 + S b)                                            (1)
  *
- * E w^2, 1 without bias, was measured once over 1.5 10^6 to 6 10^6 units of time, seeds 11 to 16: it is
- * stored, the reference is run again for a while to see that it is the one that was, and the library is
- * held to it. k = 1.5, a band that is violated often, has a bias far above the noise; k = 3 is the
- * published one. */
+ * and after every segment the prior climbs log N(b; mu, s2 + 1/S) of all its observations,
+ * the bounce included, with rate 0.01 (section 4, in the steps of mu s2 and of log s2 of
+ * regression.h).
+ *
+ * E w^2, 1 without bias, was measured once over 1.5 10^6 to 6 10^6 units of time, seeds 11
+ * to 16, and is stored; a short run of the reference checks that it is unchanged, and the
+ * library is compared with the stored value. k = 1.5, a band that is violated often, has a
+ * bias far above the noise; k = 3 is the published one. */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -150,22 +153,23 @@ static sbps_result *sample_gaussian(const char *settings)
     return r;
 }
 
-/* How many violations there are, in standard errors from what the predictions promise: violations less
- * expected ones are a martingale, of variance about that sum. */
+/* How many violations there are, in standard errors from what the predictions promise:
+ * violations less expected ones are a martingale, of variance about that sum. */
 static double violation_z(const char *settings)
 {
     char all[256];
     snprintf(all, sizeof all,
              "model=gaussian dim=10 gradient-noise=5 paper epochs=200000 seed=1 %s", settings);
     sbps_result *r = sample_gaussian(all);
-    double seen = r->info.violations, expected = r->info.expected_violations;
-    printf("%-44s: %.0f violations, %.1f expected\n", settings, seen, expected);
+    double observed = r->info.violations, expected = r->info.expected_violations;
+    printf("%-44s: %.0f violations, %.1f expected\n", settings, observed, expected);
     sbps_result_destroy(r);
-    return (seen - expected) / sqrt(expected);
+    return (observed - expected) / sqrt(expected);
 }
 
-/* On a Gaussian under Gaussian noise the regression is right, but for two things: the batch of a bounce was
- * accepted because its G~ was large, and a slope learned without it is too low. */
+/* On a Gaussian under Gaussian noise the regression is right, but for two things: the batch
+ * of a bounce was accepted because its G~ was large, and a slope learned without it is too
+ * low. */
 TEST(without_its_two_selections_the_method_violates_as_often_as_it_promises)
 {
     CHECK(fabs(violation_z("bounce-batch=fresh")) < MAX_Z);

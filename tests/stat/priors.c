@@ -1,6 +1,6 @@
-/* A table whose rows weigh nothing leaves the prior: its quantiles come back. For each quantile q
- * of probability p the share of draws below q is compared with p; its error is sqrt(p(1-p)/ess),
- * ess that of the indicator itself. */
+/* A table whose rows weigh nothing leaves the prior: its quantiles come back. For each
+ * quantile q of probability p the share of draws below q is compared with p; its error is
+ * sqrt(p(1-p)/ess), ess that of the indicator itself. */
 #include "check.h"
 #include "stat/sample.h"
 

@@ -1,5 +1,6 @@
-/* psbps on Gaussians whose axes are the coordinates' and on correlated ones: right moments, a metric
- * that has found the scales, and no stated bias where the metric never stops adapting. */
+/* psbps on Gaussians whose axes are the coordinates' and on correlated ones: right moments,
+ * a metric that has found the scales, and no stated bias where the metric never stops
+ * adapting. */
 #include "check.h"
 #include "stat/gaussian.h"
 
@@ -13,7 +14,8 @@ TEST(psbps_is_right_on_gaussians_of_any_scale)
     check_gaussian(5, 0.3, settings, 0.02);
 }
 
-/* A is the same in every chain once it is frozen, has mean 1 and falls as the gradient's scale. */
+/* A is the same in every chain once it is frozen, has mean 1 and falls as the gradient's
+ * scale. */
 TEST(the_frozen_metric_is_shared_and_has_the_scales)
 {
     char path[256], all[512];

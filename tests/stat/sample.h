@@ -1,6 +1,6 @@
-/* Whole runs for the statistical tests: options as "name=value name=value", tables from arrays or
- * from a CSV with weights and offsets, and the standard errors that the tests divide by. Include
- * after check.h, once. */
+/* Whole runs for the statistical tests: options as "name=value name=value", tables from
+ * arrays or from a CSV with weights and offsets, and the standard errors that the tests
+ * divide by. Include after check.h, once. */
 #ifndef TESTS_STAT_SAMPLE_H
 #define TESTS_STAT_SAMPLE_H
 
@@ -28,7 +28,8 @@ static sbps_options *options_of(const char *settings)
         if (value) *value++ = '\0';
         if (sbps_options_set(options, option, value, &err) != SBPS_OK) give_up(option, &err);
     }
-    /* these tests are about flights unless they say otherwise: auto would take hmc for most */
+    /* these tests are about sbps unless they set another sampler: auto would use hmc for
+     * most */
     if (!strcmp(sbps_options_get(options, "sampler"), "auto"))
         sbps_options_set(options, "sampler", "sbps", &err);
     return options;
@@ -93,8 +94,8 @@ typedef struct {
     double fourth; /* central */
 } known;
 
-/* What the run says, with what it allows: z standard errors and the bias that it states (means)
- * or is asked for (sds, whose bias no column states). */
+/* The summary of a run with its tolerance: z standard errors and the bias that it states
+ * (means) or is allowed (sds, whose bias no column states). */
 __attribute__((unused)) static void check_moments(const char *what, const sbps_result *r,
                                                   size_t j, known truth, double sd_bias)
 {

@@ -1,12 +1,16 @@
-/* Coefficients shrunk by scales of their own: derivatives, answers against sums over the scales' priors, and few
- * real columns among many.
+/* Coefficients shrunk by scales of their own: derivatives, posteriors against sums over the
+ * scales' priors, and few real columns among many.
  *
- * Given scales and sigma the weights of a linear regression are normal: with D the prior precisions and m the line's at
- * the means of the columns,
- *   P = X'X / sigma^2 + D,   b = X'y / sigma^2 + D m,   w | scales, sigma, y ~ N(P^-1 b, P^-1)         (1)
- *   log p(y | scales, sigma) = -n log sigma + (log det D - log det P + b'P^-1 b - m'Dm)/2 + const      (2)
- * so that scales drawn from their priors and weighed by (2) mix (1): no sampler of ours is in it, nor the coordinates
- * that it flies in. */
+ * Given scales and sigma the weights of a linear regression are normal: with D the prior
+ * precisions and m the line's at the means of the columns,
+ *
+ *   P = X'X / sigma^2 + D,   b = X'y / sigma^2 + D m,                                      (1)
+ *   w | scales, sigma, y ~ N(P^-1 b, P^-1)
+ *   log p(y | scales, sigma) = -n log sigma                                                (2)
+ *     + (log det D - log det P + b'P^-1 b - m'Dm)/2 + const
+ *
+ * so that scales drawn from their priors and weighted by (2) mix (1), without any of our
+ * samplers. */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -19,7 +23,7 @@
 #include "posterior/full/posterior.h"
 
 #define ROWS   40
-#define DIM    3 /* intercept, a real column, one that says nothing */
+#define DIM    3 /* intercept, a real column, one without effect */
 #define SCALES 400000
 #define Z_MAX  3.0
 #define SD_OFF 0.03
@@ -45,7 +49,7 @@ static void simulate(small_table *t)
     for (size_t j = 1; j < DIM; j++) t->sd[j] = sqrt(t->sd[j]);
 }
 
-/* ---- laws of the scales, as their papers have them ---- */
+/* ---- densities of the scales, as in their papers ---- */
 
 static double half_cauchy(rng *r)
 {
@@ -132,7 +136,7 @@ static truth sum_up(const small_table *t, draw_scales *draw)
         draw(&r, t, sigma, precision);
         weight[s] =
             mix(t, precision, sigma, mean[s], squares[s]) - sigma + log(sigma) + 0.5 * z * z;
-        if (!isfinite(weight[s])) weight[s] = -INFINITY; /* a scale of 0: rows say no */
+        if (!isfinite(weight[s])) weight[s] = -INFINITY; /* a scale of 0: no weight */
         top = fmax(top, weight[s]);
     }
     for (size_t s = 0; s < SCALES; s++) {
@@ -160,29 +164,30 @@ static void check_run(const char *request, draw_scales *draw)
     small_table t;
     char settings[400];
     simulate(&t);
-    truth want = sum_up(&t, draw);
+    truth expected = sum_up(&t, draw);
     snprintf(settings, sizeof settings,
              "model=linear sampler=hmc prior=%s prior-sigma=exponential(1) "
              "prior-intercept=normal(%g,%g) prior-intercept-at=mean ess=10000 seed=4",
              request, LINE_MEAN, LINE_SD);
     sbps_result *r = sample_arrays(ROWS, DIM - 1, &t.x[0][0], t.y, settings);
     for (size_t j = 0; j < DIM; j++) {
-        double z = (r->mean[j] - want.mean[j]) / hypot(r->mcse[j], want.error[j]);
-        double wide = r->sd[j] / want.sd[j];
+        double z = (r->mean[j] - expected.mean[j]) / hypot(r->mcse[j], expected.error[j]);
+        double wide = r->sd[j] / expected.sd[j];
         printf("%s, %s: mean %.4f, sd %.4f; known %.4f (+- %.4f), %.4f; z %.1f\n", request,
-               r->names[j], r->mean[j], r->sd[j], want.mean[j], want.error[j], want.sd[j], z);
+               r->names[j], r->mean[j], r->sd[j], expected.mean[j], expected.error[j],
+               expected.sd[j], z);
         CHECK(fabs(z) < Z_MAX);
         CHECK_NEAR(wide, 1.0, SD_OFF);
     }
     sbps_result_destroy(r);
 }
 
-TEST(horseshoe_is_what_its_scales_drawn_from_their_priors_say)
+TEST(horseshoe_agrees_with_scales_drawn_from_their_priors)
 {
     check_run("horseshoe(1,0.5,1,2.5,4)", draw_horseshoe);
 }
 
-TEST(r2d2_is_what_its_scales_drawn_from_their_priors_say)
+TEST(r2d2_agrees_with_scales_drawn_from_their_priors)
 {
     check_run("R2D2(0.5,2,0.5)", draw_r2d2);
 }

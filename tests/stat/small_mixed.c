@@ -1,5 +1,6 @@
-/* Small mixed models of awkward columns and groups: each run ends with the ESS that was asked for and chains that agree, within
- * so many evaluations of the table, or is refused in a sentence. Kinds that bench/random_mixed.py found to run on. */
+/* Small mixed models of awkward columns and groups: each run ends with the requested ESS and
+ * chains that agree, within so many evaluations of the table, or is refused with a message.
+ * Cases that bench/random_mixed.py found to run on. */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -31,8 +32,8 @@ static double outcome(const char *family, double eta, rng *r)
     return count;
 }
 
-/* Columns: y, x normal, year, tiny (1e-6), close to x, flat (0.1 up to rounding), rare; groups g of which h are parts, k crosses
- * both. */
+/* Columns: y, x normal, year, tiny (1e-6), close to x, flat (0.1 up to rounding), rare;
+ * groups g of which h are parts, k crosses both. */
 static void write_table(const small_model *m, char path[256])
 {
     temporary_name(256, path);
@@ -123,7 +124,7 @@ static void check_ends(const small_model *m)
     sbps_result_destroy(r);
 }
 
-TEST(small_tables_end_with_the_ess_that_was_asked_for)
+TEST(small_tables_end_with_the_requested_ess)
 {
     static const small_model models[] = {
         {"gaussian", "y ~ tiny + (1 | g)", 12, 2, 0.0, 1.2e5},

@@ -1,6 +1,6 @@
-/* Every run says how biased it is. With the band forced low the stated bias of each parameter
- * predicts the error of its mean; with a wide band both vanish. With a control variate there is
- * little noise: most of the bias comes by way of the slope's square (bias.c). */
+/* Every run states its bias. With the band forced low the stated bias of each parameter
+ * predicts the error of its mean; with a wide band both vanish. With a control variate there
+ * is little noise: most of the bias comes from the slope's square (bias.c). */
 #include "check.h"
 #include "stat/bias.h"
 
@@ -41,7 +41,8 @@ TEST(stated_bias_predicts_the_error_of_the_means)
     printf("with their errors: z^2 %.2f, %.0f of %.0f within two\n",
            cover.squares / cover.count, cover.within, cover.count);
     CHECK(bias_slope_error(&low) < 0.25);
-    /* z^2 of ten parameters and four runs that share a truth has the mean 1, and scatters by 0.3 */
+    /* z^2 of ten parameters and four runs that share a truth has the mean 1, and scatters by
+     * 0.3 */
     CHECK(cover.squares < 2.0 * cover.count && cover.within > 0.85 * cover.count);
     CHECK(bias_slope(&low) > 0.6 && bias_slope(&low) < 1.6);
     CHECK(true_size_within(&high, 0.01));
@@ -74,7 +75,8 @@ TEST(stated_bias_predicts_the_error_of_the_means_where_noise_is_small)
 
 #define MAX_SD_Z 3.0
 
-/* Relative error of the sds of a run, as it is and as it is stated, means over the parameters. */
+/* Relative error of the sds of a run, as it is and as it is stated, means over the
+ * parameters. */
 typedef struct {
     double off, stated;
     double chance, stated_error; /* standard errors: of `off`; of `stated`, as the run has it */

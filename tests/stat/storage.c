@@ -1,5 +1,6 @@
-/* The posterior does not depend on how the rows are stored: a small file of indicators, sampled as
- * sparse rows, doubles and floats, by samplers that ask different things of the rows. */
+/* The posterior does not depend on how the rows are stored: a small file of indicators,
+ * sampled as sparse rows, doubles and floats, by samplers that evaluate the rows in
+ * different ways. */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -58,19 +59,19 @@ TEST(every_storage_gives_the_posterior_of_doubles)
     char path[256];
     temporary_name(sizeof path, path);
     write_rows(path);
-    sbps_result *want = sampled(path, "sampler=hmc seed=1 ess=400", "double");
+    sbps_result *expected = sampled(path, "sampler=hmc seed=1 ess=400", "double");
     static const char *const samplers[] = {"sampler=sbps seed=2 ess=300",
                                            "sampler=sbps minibatch=random seed=3 ess=300",
                                            "sampler=zigzag-cv seed=4 epochs=5000"};
     for (size_t i = 0; i < sizeof samplers / sizeof *samplers; i++) {
         sbps_result *sparse = sampled(path, samplers[i], "sparse");
-        agree(sparse, want, samplers[i]);
+        agree(sparse, expected, samplers[i]);
         sbps_result_destroy(sparse);
     }
     sbps_result *single = sampled(path, samplers[0], "float");
-    agree(single, want, "float");
+    agree(single, expected, "float");
     sbps_result_destroy(single);
-    sbps_result_destroy(want);
+    sbps_result_destroy(expected);
     unlink(path);
 }
 

@@ -1,5 +1,5 @@
-/* Whole runs of surrogate against quadrature and trusted posteriors: it is exact, so no bias is allowed for,
- * and it looks at few of the rows. */
+/* Whole runs of surrogate against quadrature and trusted posteriors: it is exact, so no bias
+ * is allowed for, and it evaluates few of the rows. */
 #include "check.h"
 #include "stat/quadrature.h"
 
@@ -34,7 +34,7 @@ TEST(rows_that_are_drawn_agree_with_quadrature)
     table_free(&t);
 }
 
-/* Where bounds would take more rows than there are, all of them are looked at. */
+/* Where bounds would require more rows than there are, all of them are evaluated. */
 TEST(few_rows_agree_with_quadrature)
 {
     table t = simulate(15, -0.5, 1.2);

@@ -1,5 +1,5 @@
-/* Half-normal posteriors: a level that only one class has, by hmc in bent coordinates, against
- * quadrature. */
+/* Half-normal posteriors: a level that only one class has, by hmc in warped coordinates,
+ * against quadrature. */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -20,8 +20,8 @@ static double log_density(double count[2][2], double a, double b)
     return sum;
 }
 
-/* The trapezium rule; a is known to about 0.15, b lies between -160 and 160, the wall is about 1
- * wide and the step in b 0.04. */
+/* The trapezium rule; a is known to about 0.15, b lies between -160 and 160, the boundary is
+ * about 1 wide and the step in b 0.04. */
 static void integrate(double count[2][2], known out[2])
 {
     double sums[2][5] = {{0}}, top = log_density(count, 0.0, 0.0) + 10.0;
@@ -39,7 +39,8 @@ static void integrate(double count[2][2], known out[2])
     }
 }
 
-/* `most`: looks at all rows per effective sample. Straight coordinates take 55, 66, 174 and 512. */
+/* `most`: passes over all rows per effective sample. Unwarped coordinates take 55, 66, 174
+ * and 512. */
 static void compare(double class, const char *settings, double limit)
 {
     double x[ROWS], y[ROWS], count[2][2] = {{0}};

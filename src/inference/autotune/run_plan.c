@@ -169,7 +169,7 @@ static sbps_status choose_metric(const sbps_options *o, run_plan *plan, sbps_err
     if (!plan->metric) return fail(err, SBPS_BAD_ARG, "--metric: there is no '%s'", name);
     bool uses_segments = plan->sampler->curve && !plan->sampler->full && !plan->sampler->metric;
     plan->auto_metric = is_auto(o->metric) && uses_segments && !o->paper;
-    if (plan->metric->see && !plan->sampler->adapts_metric)
+    if (plan->metric->learn && !plan->sampler->adapts_metric)
         return fail(
             err, SBPS_BAD_ARG,
             "--metric: %s does not learn one; sbps and psbps do, %s takes none, diagonal "
@@ -371,7 +371,7 @@ sbps_status plan_metric(run_plan *plan, const posterior *target, const mode *ref
     if (!plan->auto_metric || d < LOWRANK_FROM)
         return take_metric(plan, plan->metric, target, reference, a, err);
     sbps_status status = take_metric(plan, metric_find("lowrank"), target, reference, a, err);
-    if (status != SBPS_OK || (*a)->kind->work(*a) <= LOWRANK_WORK * 0.5 * d * d) return status;
+    if (status != SBPS_OK || (*a)->kind->cost(*a) <= LOWRANK_WORK * 0.5 * d * d) return status;
     return take_metric(plan, metric_find("dense"), target, reference, a, err);
 }
 
@@ -408,7 +408,7 @@ bool plan_may_take_hmc(const sbps_options *o, const run_plan *plan)
         "pool-variance", "gradient-noise", "skeleton",        "trace",
         "adapt-forever", "auxiliary-when", "slope-prior",     "slope-evidence",
         "bounce-batch"};
-    if (!is_auto(o->sampler) || plan->metric->see) return false;
+    if (!is_auto(o->sampler) || plan->metric->learn) return false;
     for (size_t i = 0; i < sizeof segment_options / sizeof *segment_options; i++)
         if (option_given(o, segment_options[i])) return false;
     return true;

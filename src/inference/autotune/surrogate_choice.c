@@ -54,7 +54,7 @@ bool auto_surrogate_may_pay(const auto_facts *f, const run_plan *plan)
 /* (2) */
 static double steps_per_sample(const pair_cost *p, double d)
 {
-    double noise = 60.0 * p->thrown / (d * (d + 2.0) * (d + 4.0));
+    double noise = 60.0 * p->drawn / (d * (d + 2.0) * (d + 4.0));
     return (1.0 + p->skew + 0.1 * noise) / STEP_ESS;
 }
 

@@ -105,7 +105,7 @@ sbps_status target_control(const posterior *u, const mode *reference, const char
     if (!strcmp(name, "none")) return SBPS_OK;
     control_order order = strcmp(name, "hessian") ? CONTROL_GRADIENT : CONTROL_HESSIAN;
     /* rows are compared with the sum of their own curvatures, to which nothing may be added */
-    bool known = w == reference->w && reference->bare;
+    bool known = w == reference->w && reference->exact_hessian;
     return control_create(u, w, order, known ? reference->hessian : NULL, out, err);
 }
 

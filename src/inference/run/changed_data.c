@@ -8,8 +8,8 @@
 bool chain_lost_numbers(const sbps_run *run, chain *c)
 {
     double value;
-    if (!c->batches.is.lost) return false;
-    c->batches.is.lost = false;
+    if (!c->batches.is.had_nan) return false;
+    c->batches.is.had_nan = false;
     if (!run->data.place || run->among) return false;
     /* far out a density may be no number either, but not at the reference */
     return posterior_value(run->target, run->reference->w, &value, NULL) == SBPS_OK &&

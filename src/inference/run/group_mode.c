@@ -109,7 +109,7 @@ sbps_status groups_near(const posterior *u, const double *start, mode **out, sbp
     const mode_request usual = {.method = "auto"};
     if (!mixed_can_fit_polynomials(u->self))
         return try_again(mode_near(u, start, NULL, out, err), u, &usual, out, err);
-    mode *near = start ? NULL : mode_of_part(u, PART_RATIO);
+    mode *near = start ? NULL : mode_of_subset(u, PART_RATIO);
     sbps_status status = near ? fit_group_polynomials(u, near, err) : SBPS_OK;
     if (status == SBPS_OK) status = mode_find_by(u, near ? near->w : start, &usual, out, err);
     mode_destroy(near);

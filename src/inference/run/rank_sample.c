@@ -15,7 +15,7 @@
 #include "core/memory.h"
 #include "core/ranks/ranks.h"
 #include "linalg/dense_matrix.h"
-#include "posterior/full/predictors.h"
+#include "posterior/full/posterior.h"
 #include "posterior/mode/laplace.h"
 #include "table/row_sums.h"
 

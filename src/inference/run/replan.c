@@ -65,7 +65,7 @@ static double batch_noise(const sbps_run *run, const auto_influences *m,
     if (again)
         strata_divide(tally, run->parts->count, &parts);
     else
-        strata_listen(&parts, m->to.rows[auto_order(run->plan->control_variate)]);
+        strata_measure(&parts, m->to.rows[auto_order(run->plan->control_variate)]);
     return strata_variance(&parts, run->tuned.batch);
 }
 

@@ -131,7 +131,7 @@ static void check_setup_cache(const sbps_run *run, setup_cache *f)
 {
     const row_cache *g = f->gathered;
     size_t bytes = run->target->dim * sizeof(double);
-    bool whole = g && g->whole && !memcmp(g->control->w, run->reference->w, bytes);
+    bool whole = g && g->complete && !memcmp(g->control->w, run->reference->w, bytes);
     f->measured.known = whole && g->in;
     if (whole || !g) return;
     row_cache_close(f->gathered);
@@ -341,8 +341,8 @@ static sbps_status see_rows(sbps_run *run, setup_cache *f, sbps_error *err)
     sbps_status status;
     if ((status = setup_cache_open(run, f, err)) != SBPS_OK) return status;
     if ((status = find_reference(run, f, err)) != SBPS_OK) return status;
-    if (run->reference->lost.status != SBPS_OK && !run->options->paper) {
-        *err = run->reference->lost;
+    if (run->reference->unusable.status != SBPS_OK && !run->options->paper) {
+        *err = run->reference->unusable;
         return err->status;
     }
     if ((status = run_check_units(run, err)) != SBPS_OK) return status;

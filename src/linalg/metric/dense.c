@@ -1,16 +1,17 @@
-/* A = L^(-T) with H = L L^T, so that A' H A = I: the posterior is white in z where it is
- * Gaussian. A is upper triangular and stored whole, row-major, with (A A')^-1 = H behind it and A by
- * columns after that: both maps then add multiples of what lies together, which vectorises. */
+/* The dense metric: A = L^(-T) with H = L L', so that A'HA = I and the posterior is white in
+ * z where it is Gaussian. A is upper triangular and stored completely, row-major, followed
+ * by (A A')^-1 = H and by A in column order: both maps then add multiples of contiguous
+ * numbers, which vectorises. */
 #include "core/memory.h"
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
-#include "linalg/metric/metric_kinds.h"
+#include "linalg/metric/metric.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* out = L^(-T): column j of L^(-1) becomes row j of its transpose. */
+/* out = L^(-T): column j of L^(-1) becomes row j. */
 static void invert_transposed(size_t d, const double *l, double *out)
 {
     for (size_t j = 0; j < d; j++) {
@@ -25,6 +26,7 @@ static void invert_transposed(size_t d, const double *l, double *out)
     }
 }
 
+/* L by Cholesky, its inverse, and the copies that the maps use. */
 static sbps_status build_dense(metric *m, const double *hessian, sbps_error *err)
 {
     size_t d = m->d;
@@ -51,8 +53,8 @@ done:
     return status;
 }
 
-/* out[from..to) += f[0] m[0..] + ... over `count` rows of m, in this order. Four at a time: out is
- * then loaded and stored a quarter as often. */
+/* out[from..to) += f[0] m[0..] + ... over `count` rows of m, in this order. Four at a time:
+ * out is then loaded and stored a quarter as often. */
 static void add_scaled_rows(size_t d, size_t count, size_t from, size_t to,
                             const double *restrict m, const double *restrict f,
                             double *restrict out)
@@ -66,7 +68,7 @@ static void add_scaled_rows(size_t d, size_t count, size_t from, size_t to,
             for (size_t i = from; i < to; i++) out[i] += f[k] * m[k * d + i];
 }
 
-static size_t four_of(size_t left)
+static size_t at_most_four(size_t left)
 {
     return left < 4 ? left : 4;
 }
@@ -77,7 +79,7 @@ static void forward(const metric *m, const double *v, double *u)
     const double *by_columns = m->data + 2 * d * d;
     memset(u, 0, d * sizeof *u);
     for (size_t j = 0, n; j < d; j += n) {
-        n = four_of(d - j);
+        n = at_most_four(d - j);
         add_scaled_rows(d, n, 0, j + n, by_columns + j * d, v + j, u);
     }
 }
@@ -87,7 +89,7 @@ static void dense_transpose(const metric *m, const double *g, double *h)
     size_t d = m->d;
     memset(h, 0, d * sizeof *h);
     for (size_t i = 0, n; i < d; i += n) {
-        n = four_of(d - i);
+        n = at_most_four(d - i);
         add_scaled_rows(d, n, i, d, m->data + i * d, g + i, h);
     }
 }
@@ -97,7 +99,7 @@ static void precision(const metric *m, const double *x, double *y)
     apply_matrix(m->d, m->data + m->d * m->d, x, y);
 }
 
-static double map_cost(const metric *m)
+static double dense_map_cost(const metric *m)
 {
     return 0.5 * (double)m->d * (double)m->d;
 }
@@ -109,5 +111,5 @@ const metric_kind metric_dense = {
     .transpose = dense_transpose,
     .precision = precision,
     .white = true,
-    .work = map_cost,
+    .cost = dense_map_cost,
 };

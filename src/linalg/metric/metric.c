@@ -1,8 +1,7 @@
-/* The registry of metrics, and what all of them share. */
+/* The registry of metrics, and what they share. */
 #include "linalg/metric/metric.h"
 #include "core/memory.h"
 #include "linalg/dense_matrix.h"
-#include "linalg/metric/metric_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,12 @@
-/* A bent coordinate, from one slope to another:
+/* A warped coordinate, which goes from one slope to another:
  *
- *   w - centre = s (start + wall y + (reach - wall) softplus(R y + S) / R),   y = s x / unit     (1)
+ *   w - centre = s (start + boundary y + (reach - boundary) softplus(R y + S) / R),         (1)
+ *   y = s x / unit,   s = +-1.
  *
- * s = +-1. Far to the wall's side dw/dy is `wall`, far to the other `reach`. With wall = reach it is a
- * straight line. With wall = 0 a standard normal y becomes nearly half a normal of sd `reach`:
- * R = 1.7 and S = 0.765 give its median and, within a third, its 2% point. It takes every value of w, so
- * nothing is cut off. */
+ * Far on the boundary's side dw/dy is `boundary`, far on the other `reach`; if both are
+ * equal it is a straight line. With boundary = 0 a standard normal y becomes nearly half a
+ * normal of sd `reach`: R = 1.7 and S = 0.765 give its median and, within a third, its 2%
+ * point. It takes every value of w, so nothing is cut off. */
 #include "linalg/metric/warp.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 
 #define R            1.7
 #define S            0.765
-#define HALVINGS_MAX 200 /* halvings: more than doubles have bits and exponents */
+#define HALVINGS_MAX 200 /* more than the bits and exponents of a double */
 
 warped warp_at(const warp *b, double x)
 {
@@ -27,14 +28,14 @@ warped warp_at(const warp *b, double x)
     };
 }
 
-/* Slopes lie between wall and reach, so x is bracketed at once; then halving. */
+/* Slopes lie between `boundary` and `reach`, so x is bracketed at once; then bisection. */
 double warp_inverse(const warp *b, double value)
 {
-    double miss = value - warp_at(b, 0.0).value;
-    double low = 0.0, high = miss / b->boundary * b->unit;
+    double offset = value - warp_at(b, 0.0).value;
+    double low = 0.0, high = offset / b->boundary * b->unit;
     for (int i = 0; i < HALVINGS_MAX; i++) {
         double middle = 0.5 * (low + high);
-        bool beyond = fabs(warp_at(b, middle).value - warp_at(b, 0.0).value) > fabs(miss);
+        bool beyond = fabs(warp_at(b, middle).value - warp_at(b, 0.0).value) > fabs(offset);
         if (middle == low || middle == high) break;
         *(beyond ? &high : &low) = middle;
     }

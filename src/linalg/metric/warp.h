@@ -1,17 +1,19 @@
-/* Coordinates that are bent: w = centre + g(x) one by one, x = A z, where a posterior with a wall at one
- * side (half a normal) is no ellipsoid that a linear map could straighten. */
+/* Warped coordinates: w = centre + g(x) one by one, x = A z. For posteriors with a boundary
+ * on one side (half a normal), which no linear map can make an ellipsoid. */
 #ifndef LINALG_WARP_H
 #define LINALG_WARP_H
 
 #include <stddef.h>
 
 typedef struct {
-    size_t j;    /* which coordinate */
-    double sign; /* +1: the wall is below, -1: above */
+    size_t j;    /* coordinate */
+    double sign; /* +1: the boundary is below, -1: above */
     double unit; /* sd of x_j where z is standard normal */
-    /* As a normal of this sd towards the wall and that one away from it, in units of w: */
+    /* Scales on the side of the boundary and on the other, in units of w, as sds of a
+     * normal: 0 < boundary < reach. */
     double boundary, reach; /* 0 < wall < reach */
-    double start;           /* of the wall, from the centre: see bend.c; mostly negative */
+    /* where the boundary begins, relative to the centre, see warp.c; usually negative */
+    double start;
 } warp;
 
 typedef struct {
@@ -25,8 +27,9 @@ typedef struct {
     double log_slope_rate; /* d log(slope) / dx */
 } warped;
 
+/* g at x, and its derivatives. */
 warped warp_at(const warp *b, double x);
-/* x of a value w - centre. */
+/* The x of a value w - centre. */
 double warp_inverse(const warp *b, double value);
 
 #endif

@@ -7,12 +7,12 @@
  *   d^2/d eta^2   = -alpha e^t            d^2/d eta da = alpha (e^t - 1)                   (3)
  *   d^2/da^2      = gap(alpha) + tri(alpha) - alpha m                                      (4)
  *
- * gap is gamma_gap and tri trigamma_gap of linalg/gamma_functions.h. Above t = TOP the
+ * gap is gamma_gap and tri trigamma_gap of linalg/special_functions.h. Above t = TOP the
  * exponential is continued along its tangent, as in poisson.c.
  *
  * McCullagh, Nelder (1989), Generalized Linear Models, chapter 8. */
-#include "linalg/gamma_functions.h"
 #include "linalg/real.h"
+#include "linalg/special_functions.h"
 #include "model/likelihood/model_kinds.h"
 #include "model/likelihood/random_variates.h"
 #include "model/likelihood/targets.h"

@@ -10,12 +10,12 @@
  *   R' = R - phi y/t - (phi/t)^2 tri(t) + tri(phi)                                        (6)
  *
  * psi is the digamma function, gap is gamma_gap and tri trigamma_gap of
- * linalg/gamma_functions.h: no term of (2) and (4) grows with phi, whose limit at infinity is
+ * linalg/special_functions.h: no term of (2) and (4) grows with phi, whose limit at infinity is
  * the Poisson model.
  *
  * Hilbe (2011), Negative Binomial Regression, 2nd edition, chapter 8 (NB2). */
-#include "linalg/gamma_functions.h"
 #include "linalg/real.h"
+#include "linalg/special_functions.h"
 #include "model/likelihood/model_kinds.h"
 #include "model/likelihood/random_variates.h"
 #include "model/likelihood/targets.h"

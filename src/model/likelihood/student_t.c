@@ -10,7 +10,7 @@
  *
  * Not log-concave. Lange, Little, Taylor (1989), Robust statistical modeling using the t
  * distribution, JASA 84, 881-896. */
-#include "linalg/gamma_functions.h"
+#include "linalg/special_functions.h"
 #include "model/likelihood/model_kinds.h"
 #include "model/likelihood/random_variates.h"
 #include "model/likelihood/targets.h"

@@ -9,7 +9,7 @@
 #include "core/memory.h"
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
-#include "linalg/hermite.h"
+#include "linalg/special_functions.h"
 #include "table/row_sums.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "model/mixed/mixed.h"
 #include "core/memory.h"
 #include "core/printable.h"
-#include "linalg/hermite.h"
+#include "linalg/special_functions.h"
 #include "model/likelihood/model_kinds.h"
 #include "model/mixed/centring.h"
 #include "model/mixed/crossed_effects.h"

@@ -1,36 +1,36 @@
-/* With P_i(w) the Taylor polynomial of log p_i at w_hat,
+/* Control variates. With P_i(w) the Taylor polynomial of log p_i at w_hat,
  *
  *   grad log p_i(w) - grad P_i(w) + (1/N) sum_j grad P_j(w)
  *
- * is as unbiased as grad log p_i(w). Its variance falls with |w - w_hat|^2 when P is linear (the
- * gradient form) and with |w - w_hat|^4 when it is quadratic (the Hessian form). A predictor model
- * needs only the derivatives of log p by eta: one number a row, or three; and by its auxiliaries. */
+ * is an unbiased estimate, as grad log p_i(w) is. Its variance falls with |w - w_hat|^2 when
+ * P is linear (the gradient form) and with |w - w_hat|^4 when it is quadratic (the Hessian
+ * form). A predictor model stores only the derivatives of log p by eta, one number per row
+ * or three, and by its auxiliaries. */
 #include "posterior/full/control.h"
 #include "core/memory.h"
 #include "linalg/dense_matrix.h"
 #include "posterior/full/forms.h"
 #include "posterior/full/log_prior.h"
-#include "posterior/full/predictors.h"
 #include "table/row_sums.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sums over all rows; the prior's part is taken off again ---- */
+/* ---- sums over all rows, without the prior's part ---- */
 
 static size_t hessian_stride(size_t d)
 {
     return (d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
 }
 
-static void take_gradient(const posterior *u, control *c, const double *gradient)
+static void set_gradient(const posterior *u, control *c, const double *gradient)
 {
     for (size_t j = 0; j < u->dim; j++) c->gradient[j] = -gradient[j];
     log_prior_gradient(u, c->w, -1.0, c->gradient);
 }
 
-/* hessian: the posterior's, and afterwards that of the likelihood. */
-static void take_hessian(const posterior *u, control *c, double *hessian)
+/* hessian: that of the posterior; on return, that of minus the log-likelihood. */
+static void set_hessian(const posterior *u, control *c, double *hessian)
 {
     size_t d = u->dim, stride = hessian_stride(d);
     log_prior_hessian(u, c->w, 1.0, hessian);
@@ -38,15 +38,16 @@ static void take_hessian(const posterior *u, control *c, double *hessian)
         for (size_t j = 0; j < d; j++) c->hessian[i * stride + j] = -hessian[i * d + j];
 }
 
-static sbps_status make_gradient(const posterior *u, control *c, sbps_error *err)
+static sbps_status compute_gradient(const posterior *u, control *c, sbps_error *err)
 {
     sbps_status status = posterior_gradient(u, c->w, NULL, c->gradient, err);
-    if (status == SBPS_OK) take_gradient(u, c, c->gradient);
+    if (status == SBPS_OK) set_gradient(u, c, c->gradient);
     return status;
 }
 
-static sbps_status make_hessian(const posterior *u, control *c, const double *known,
-                                sbps_error *err)
+/* Second order: c->hessian from `known`, the Hessian of U, or from a pass over the rows. */
+static sbps_status compute_hessian(const posterior *u, control *c, const double *known,
+                                   sbps_error *err)
 {
     size_t d = u->dim;
     double *h = new_doubles(d * d);
@@ -55,14 +56,14 @@ static sbps_status make_hessian(const posterior *u, control *c, const double *kn
         memcpy(h, known, d * d * sizeof *h);
     else if (status == SBPS_OK)
         status = posterior_hessian(u, c->w, h, err);
-    if (status == SBPS_OK) take_hessian(u, c, h);
+    if (status == SBPS_OK) set_hessian(u, c, h);
     free(h);
     return status;
 }
 
-/* ---- each row of a predictor model ---- */
+/* ---- numbers of each row of a predictor model ---- */
 
-/* The reference alone, where rows are asked again. */
+/* Tables with recompute_rows: only the reference point is stored. */
 static sbps_status allocate_point(const posterior *u, control *c, sbps_error *err)
 {
     c->at = new_doubles(u->width);
@@ -74,6 +75,7 @@ static void set_point(const posterior *u, control *c)
     if (c->at) memcpy(c->at, c->w, u->columns * sizeof *c->at);
 }
 
+/* Allocates the arrays with numbers per row that this order and model need. */
 static sbps_status allocate_rows(const posterior *u, control *c, control_order order,
                                  sbps_error *err)
 {
@@ -85,13 +87,13 @@ static sbps_status allocate_rows(const posterior *u, control *c, control_order o
                            mean};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         if (!runs[i]) continue;
-        *arrays[i] = unset_doubles(runs[i] * u->data->n); /* by whoever sees the rows */
+        *arrays[i] = unset_doubles(runs[i] * u->data->n); /* filled by control_visit */
         if (!*arrays[i]) return fail_memory(err);
     }
     return SBPS_OK;
 }
 
-static double *part(double *array, size_t first)
+static double *offset_or_null(double *array, size_t first)
 {
     return array ? array + first : NULL;
 }
@@ -99,9 +101,10 @@ static double *part(double *array, size_t first)
 typedef struct {
     const posterior *u;
     control *c;
-    padded_line line; /* stands at the reference */
-} keeping;
+    padded_line line; /* the line's point is the reference */
+} keep_context;
 
+/* c->base of rows first .. first + n - 1, from the stored derivatives. */
 static void set_base(const rows *data, control *c, size_t first, size_t n)
 {
     for (size_t i = first; c->base && i < first + n; i++)
@@ -115,25 +118,27 @@ void control_visit(const posterior *u, control *c, row_range r, const batch *b)
     batch here = *b;
     if (c->at) return;
     here.pitch = u->data->n;
-    model->gradient(&here, c->d_eta + first, part(c->d_aux, first));
+    model->gradient(&here, c->d_eta + first, offset_or_null(c->d_aux, first));
     if (c->eta) {
         memcpy(c->eta + first, b->eta, r.n * sizeof *b->eta);
-        model->curvature(&here, c->ee + first, part(c->ea, first), part(c->aa, first));
+        model->curvature(&here, c->ee + first, offset_or_null(c->ea, first),
+                         offset_or_null(c->aa, first));
     }
     set_base(u->data, c, first, r.n);
 }
 
+/* Row sum without a total: stores the numbers of a block. */
 static void keep_rows(const void *self, row_range r, double *eta, double *total)
 {
-    const keeping *k = self;
+    const keep_context *k = self;
     (void)total;
     batch b = predictors_of(k->u, r, &k->line, eta, NULL);
     control_visit(k->u, k->c, r, &b);
 }
 
-sbps_status control_rows(const posterior *u, control *c, sbps_error *err)
+sbps_status control_visit_all(const posterior *u, control *c, sbps_error *err)
 {
-    keeping k = {.u = u, .c = c};
+    keep_context k = {.u = u, .c = c};
     set_point(u, c);
     if (c->at) return SBPS_OK;
     sbps_status status = padded_line_open(&k.line, u, c->w, NULL, err);
@@ -144,7 +149,7 @@ sbps_status control_rows(const posterior *u, control *c, sbps_error *err)
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- creating and destroying ---- */
 
 sbps_status control_allocate(const posterior *u, control_order order, control **out,
                              sbps_error *err)
@@ -169,8 +174,8 @@ void control_sums(const posterior *u, control *c, const double *gradient, const 
 {
     memcpy(scratch, hessian, u->dim * u->dim * sizeof *scratch);
     set_point(u, c);
-    take_gradient(u, c, gradient);
-    take_hessian(u, c, scratch);
+    set_gradient(u, c, gradient);
+    set_hessian(u, c, scratch);
 }
 
 void control_reduce(const posterior *u, control *c)
@@ -191,9 +196,9 @@ sbps_status control_create(const posterior *target, const double *w, control_ord
     if (status != SBPS_OK) return status;
     c = *out;
     memcpy(c->w, w, target->dim * sizeof *w);
-    status = make_gradient(target, c, err);
+    status = compute_gradient(target, c, err);
     if (status == SBPS_OK && order == CONTROL_HESSIAN)
-        status = make_hessian(target, c, hessian, err);
+        status = compute_hessian(target, c, hessian, err);
     if (status == SBPS_OK && target->form->rows) status = target->form->rows(target, c, err);
     if (status == SBPS_OK) return SBPS_OK;
     control_destroy(c);

@@ -1,7 +1,8 @@
-/* Sums over all rows of a model that is given w itself. Where it gives no Hessian products they are
- * central differences of the gradient,
+/* Sums over all rows of a model that is evaluated at w itself. A model without Hessian
+ * products gets central differences of the gradient,
  *
- *   H v = (grad U(w + h v) - grad U(w - h v)) / 2h + O(h^2),   h = eps^(1/3) (1 + |w|) / |v|. */
+ *   H v = (grad U(w + h v) - grad U(w - h v)) / 2h + O(h^2),
+ *   h = eps^(1/3) (1 + |w|) / |v|. */
 #include "core/memory.h"
 #include "linalg/dense_matrix.h"
 #include "posterior/full/forms.h"
@@ -13,15 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is asked of every block, and where. */
+/* What is evaluated for every block of rows, and where. */
 typedef struct {
     const posterior *u;
-    const double *w, *v; /* v: of a product */
-    bool value;          /* of a gradient: the value is wanted too, behind it */
+    const double *w, *v; /* v: direction of a Hessian product */
+    bool value;          /* with a gradient: the value is added behind it */
 } row_query;
 
-/* The rows' weights, with the sign of U, into the scratch; what is left of it is the model's. */
-static double *weights(const posterior *u, row_range r, double *scratch)
+/* Writes minus the row negated_weights (the sign of U) to scratch; returns the model's part
+ * of the scratch. */
+static double *negated_weights(const posterior *u, row_range r, double *scratch)
 {
     const double *weight = u->data->weight;
     for (size_t i = 0; i < r.n; i++) scratch[i] = weight ? -weight[r.first + i] : -1.0;
@@ -33,30 +35,33 @@ static size_t scratch_size(const posterior *u)
     return 2 * ROW_BLOCK + u->model->rows.scratch(u->self, ROW_BLOCK);
 }
 
+/* Row sums: total[0] += minus the weighted log-likelihood of the block. */
 static void add_value(const void *self, row_range r, double *scratch, double *total)
 {
     const row_query *q = self;
-    double *own = weights(q->u, r, scratch), *values = scratch + ROW_BLOCK;
+    double *own = negated_weights(q->u, r, scratch), *values = scratch + ROW_BLOCK;
     q->u->model->rows.loglik(q->u->self, r, q->w, own, values);
     for (size_t i = 0; i < r.n; i++) *total += scratch[i] * values[i];
 }
 
+/* total (dim, and the value behind it if requested) += the block's part of grad U. */
 static void add_gradient(const void *self, row_range r, double *scratch, double *total)
 {
     const row_query *q = self;
-    double *own = weights(q->u, r, scratch);
+    double *own = negated_weights(q->u, r, scratch);
     q->u->model->rows.gradient(q->u->self, r, q->w, scratch, own, total);
     if (q->value) add_value(self, r, scratch, total + q->u->dim);
 }
 
+/* total (dim) += the block's part of Hess U v. */
 static void add_product(const void *self, row_range r, double *scratch, double *total)
 {
     const row_query *q = self;
-    double *own = weights(q->u, r, scratch);
+    double *own = negated_weights(q->u, r, scratch);
     q->u->model->rows.hessian_vector(q->u->self, r, q->w, q->v, scratch, own, total);
 }
 
-/* Products with the units, one after another while the block is in cache. */
+/* Products with the unit vectors, one after another while the block is in cache. */
 static void add_hessian(const void *self, row_range r, double *scratch, double *total)
 {
     row_query q = *(const row_query *)self;
@@ -70,12 +75,13 @@ static void add_hessian(const void *self, row_range r, double *scratch, double *
     }
 }
 
+/* total: gradient (dim), value, Hessian (dim*dim). */
 static void add_expansion(const void *self, row_range r, double *scratch, double *total)
 {
     const row_query *q = self;
     size_t d = q->u->dim;
     if (q->u->model->rows.expand) {
-        double *own = weights(q->u, r, scratch);
+        double *own = negated_weights(q->u, r, scratch);
         q->u->model->rows.expand(q->u->self, r, q->w, scratch, own, total + d, total,
                                  total + d + 1);
         return;
@@ -84,6 +90,7 @@ static void add_expansion(const void *self, row_range r, double *scratch, double
     add_hessian(self, r, scratch, total + d + 1);
 }
 
+/* Adds the sum over all rows of `add` to total, which has `width` numbers. */
 static sbps_status sum_rows(const row_query *q, size_t width,
                             void (*add)(const void *, row_range, double *, double *),
                             double *total, sbps_error *err)
@@ -94,7 +101,7 @@ static sbps_status sum_rows(const row_query *q, size_t width,
     return row_sums(u->data, &what, total, err);
 }
 
-/* ---- where the sums begin: at the prior's part ---- */
+/* ---- the prior's part, where sums over rows begin ---- */
 
 static void begin_gradient(const posterior *u, const double *w, double *gradient)
 {
@@ -102,6 +109,7 @@ static void begin_gradient(const posterior *u, const double *w, double *gradient
     log_prior_gradient(u, w, -1.0, gradient);
 }
 
+/* hessian = the priors' part, by products with unit vectors; unit: scratch of dim numbers. */
 static void begin_hessian(const posterior *u, const double *w, double *unit, double *hessian)
 {
     size_t d = u->dim;
@@ -114,7 +122,8 @@ static void begin_hessian(const posterior *u, const double *w, double *unit, dou
     }
 }
 
-/* Products are symmetric only to rounding, and differences less; expansions have the lower triangle alone. */
+/* Symmetrises: products are symmetric only to rounding, differences less so, and models that
+ * expand fill the lower triangle alone. */
 static void make_symmetric(const posterior *u, double *hessian)
 {
     size_t d = u->dim;
@@ -143,6 +152,7 @@ static sbps_status slopes_of(const posterior *u, const double *w, double *gradie
     return sum_rows(&q, u->dim, add_gradient, gradient, err);
 }
 
+/* Gradient and, unless NULL, value, in one pass. */
 static sbps_status gradient_of(const posterior *u, const double *w, double *value,
                                double *gradient, sbps_error *err)
 {
@@ -162,6 +172,7 @@ static sbps_status gradient_of(const posterior *u, const double *w, double *valu
 
 /* ---- curvature ---- */
 
+/* hv = Hess U v by the central difference above. */
 static sbps_status difference_product(const posterior *u, const double *w, const double *v,
                                       double *hv, sbps_error *err)
 {
@@ -188,6 +199,7 @@ static sbps_status product_of(const posterior *u, const double *w, const double 
     return sum_rows(&q, u->dim, add_product, hv, err);
 }
 
+/* The Hessian by dim difference products. */
 static sbps_status hessian_by_columns(const posterior *u, const double *w, double *unit,
                                       double *hessian, sbps_error *err)
 {
@@ -202,8 +214,9 @@ static sbps_status hessian_by_columns(const posterior *u, const double *w, doubl
 }
 
 static sbps_status expansion_of(const posterior *u, const double *w, const expansion *out,
-                                const row_visitor *beside, sbps_error *err);
+                                const row_visitor *visitor, sbps_error *err);
 
+/* The Hessian of a model that expands, from a complete expansion. */
 static sbps_status expanded_hessian(const posterior *u, const double *w, double *hessian,
                                     sbps_error *err)
 {
@@ -234,11 +247,12 @@ static sbps_status hessian_of(const posterior *u, const double *w, double *hessi
     return status;
 }
 
-/* Of models that give products: see posterior_expands. Their rows have nothing to show. */
+/* For models with Hessian products, see posterior_expands. The visitor is not called: rows
+ * have no predictors here. */
 static sbps_status expansion_of(const posterior *u, const double *w, const expansion *out,
-                                const row_visitor *beside, sbps_error *err)
+                                const row_visitor *visitor, sbps_error *err)
 {
-    (void)beside;
+    (void)visitor;
     size_t d = u->dim;
     const row_query q = {.u = u, .w = w, .value = true};
     double *total = new_doubles(2 * d + 1 + d * d), *hessian = total + d + 1;
@@ -255,16 +269,16 @@ static sbps_status expansion_of(const posterior *u, const double *w, const expan
     return status;
 }
 
-/* ---- what control variates keep ---- */
+/* ---- numbers per row for control variates ---- */
 
-#define EACH_FRACTION 0.25 /* of the machine's memory, at most */
+#define EACH_FRACTION 0.25 /* largest part of the machine's memory */
 
 typedef struct {
     const posterior *u;
     control *c;
 } keep_context;
 
-/* Scratch: gradient and Hessian of one row, and the model's own. */
+/* Scratch: gradient and Hessian of one row, then the model's own. */
 static void keep_rows(const void *self, row_range r, double *scratch, double *total)
 {
     const keep_context *k = self;
@@ -283,6 +297,8 @@ static void keep_rows(const void *self, row_range r, double *scratch, double *to
     }
 }
 
+/* Stores gradient and Hessian of every row in c->each, unless they would take too much
+ * memory. */
 static sbps_status keep_each_row(const posterior *u, control *c, sbps_error *err)
 {
     size_t d = u->dim, size = d + (c->hessian ? packed_size(d) : 0);

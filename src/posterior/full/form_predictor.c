@@ -1,17 +1,17 @@
-/* Sums over all rows of a predictor's model. With eta_i = x_i.w + offset_i, row weights c_i and auxiliaries
- * a:
+/* Sums over all rows of a predictor model. With eta_i = x_i.w + offset_i, row weights c_i
+ * and auxiliaries a:
  *
  *   U(w)   = -sum_j log p_j(w_j) - sum_i c_i log p(y_i | eta_i, a)                        (1)
  *   grad U = -slopes of the priors - sum_i c_i (l_eta x_i, l_a)                           (2)
  *   Hess U = -curvatures of the priors - sum_i c_i (l_ee x_i x_i', l_ea x_i; ., l_aa)     (3)
  *
- * The vector kernels give eta, sum r_i x_i and, of few columns, the part of (3) of a block. Of more than OUTER_COLUMNS
- * that is a matrix product by OpenBLAS, the rows against the rows scaled. */
+ * The vector kernels compute eta, sum r_i x_i and, with few columns, a block's part of (3).
+ * With more than OUTER_COLUMNS columns that part is a matrix product by OpenBLAS, of the
+ * rows and the scaled rows. */
 #include "core/memory.h"
 #include "linalg/dense_matrix.h"
 #include "posterior/full/forms.h"
 #include "posterior/full/log_prior.h"
-#include "posterior/full/predictors.h"
 #include "table/gathered_rows.h"
 #include "table/row_sums.h"
 
@@ -19,7 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PANEL 128 /* columns of the Hessian at a time: only its lower triangle is made */
+/* columns of the Hessian per product: little beyond its lower triangle is computed */
+#define PANEL 128
 
 /* ---- a block of rows ---- */
 
@@ -27,17 +28,17 @@
 typedef struct {
     const posterior *u;
     padded_line line;
-    bool value; /* of a gradient: the value is wanted too */
-    const row_visitor *beside;
+    bool value; /* with a gradient: the value is requested too */
+    const row_visitor *visitor;
 } sweep;
 
-/* What a block is worked on with. */
+/* Scratch of a block; n numbers of it are used, ROW_BLOCK are reserved. */
 typedef struct {
     double *eta, *deta;
     double *e;      /* by eta: values, first or second derivatives */
-    double *a;      /* the same by the auxiliaries, a block each */
-    double *aa;     /* a block for each two of them */
-    double *scaled; /* of the Hessian: room for two blocks of rows */
+    double *a;      /* the same by the auxiliaries, ROW_BLOCK each */
+    double *aa;     /* ROW_BLOCK for each pair of auxiliaries */
+    double *scaled; /* for the Hessian: space for two blocks of rows */
 } block_scratch;
 
 static size_t scratch_size(const posterior *u)
@@ -45,20 +46,22 @@ static size_t scratch_size(const posterior *u)
     return (3 + u->auxiliaries + packed_size(u->auxiliaries)) * ROW_BLOCK;
 }
 
-/* A pass over a block that was laid out, see table/gathered_rows.h. */
+/* A pass over a block whose rows were gathered into dense storage, visit
+ * table/gathered_rows.h. */
 typedef struct {
     rows x;
     posterior u;
     sweep s;
 } gathered_block;
 
-/* Scratch of that, before all other. */
+/* Doubles of scratch for that; they come first. */
 static size_t gathered_size(const posterior *u)
 {
     return u->data->storage->gather_dense ? ROW_BLOCK * (u->data->stride + 1) : 0;
 }
 
-/* The block as it is best looked at several times: where it lies, or laid out, *r then being all of `at`. */
+/* The block in a form that is fast to read several times: in place, or gathered at the start
+ * of *scratch, which advances; *r is then the whole of `at`. */
 static const sweep *gather_block(const sweep *s, row_range *r, double **scratch,
                                  gathered_block *at)
 {
@@ -81,6 +84,7 @@ static block_scratch split_scratch(const posterior *u, double *scratch)
     return (block_scratch){scratch, scratch + ROW_BLOCK, e, a, aa, scratch + scratch_size(u)};
 }
 
+/* Starts a pass at w, along v unless it is NULL; the caller frees s->line.p. */
 static sbps_status sweep_open(sweep *s, const posterior *u, const double *w, const double *v,
                               sbps_error *err)
 {
@@ -88,6 +92,7 @@ static sbps_status sweep_open(sweep *s, const posterior *u, const double *w, con
     return padded_line_open(&s->line, u, w, v, err);
 }
 
+/* Predictors of the block, and their rates, into `at`. */
 static batch predict_block(const sweep *s, row_range r, const block_scratch *at)
 {
     batch b = predictors_of(s->u, r, &s->line, at->eta, at->deta);
@@ -95,12 +100,13 @@ static batch predict_block(const sweep *s, row_range r, const block_scratch *at)
     return b;
 }
 
-/* Each of so many blocks. */
+/* Weighs `count` arrays of ROW_BLOCK numbers each. */
 static void weigh_blocks(const posterior *u, row_range r, size_t count, double *values)
 {
     for (size_t i = 0; i < count; i++) predictors_weigh(u, r, values + i * ROW_BLOCK);
 }
 
+/* Weighted log-likelihood of the block; values: scratch of r.n numbers. */
 static double block_loglik(const sweep *s, row_range r, const batch *b, double *values)
 {
     s->u->model->predictor->loglik(b, values);
@@ -135,7 +141,8 @@ static sbps_status value_of(const posterior *u, const double *w, double *value, 
     return status;
 }
 
-/* sum r_i x_i, padded; then those of the auxiliaries, and the log-likelihood. */
+/* total += sum r_i x_i (padded), the auxiliaries' sums, and the log-likelihood if it is
+ * requested. */
 static void block_gradient(const sweep *s, row_range r, const batch *b, const block_scratch *at,
                            double *total)
 {
@@ -159,7 +166,7 @@ static void add_gradient(const void *self, row_range r, double *scratch, double 
     block_gradient(s, r, &b, &at, total);
 }
 
-/* From a point as the rows want it to one as everybody else does, with the sign of U. */
+/* From a padded sum over the log-likelihood to a vector of dim numbers, with the sign of U. */
 static void unpad(const posterior *u, const double *total, double *out)
 {
     size_t d = u->data->d, beyond = u->data->stride - d;
@@ -190,7 +197,7 @@ done:
 
 /* ---- curvature ---- */
 
-/* The model's second derivatives of the block, weighed. */
+/* Second derivatives of the block's log p, times the row weights. */
 static void block_curvature(const sweep *s, row_range r, const batch *b,
                             const block_scratch *at)
 {
@@ -201,7 +208,8 @@ static void block_curvature(const sweep *s, row_range r, const batch *b,
     weigh_blocks(s->u, r, packed_size(count), at->aa);
 }
 
-/* hessian -= sum l_ee x x' over the block, lower triangle by panels (and a little above it). */
+/* hessian -= sum l_ee x x' over the block: the lower triangle, in panels that reach a little
+ * above it. */
 static void add_products(const posterior *u, row_range r, const block_scratch *at,
                          double *hessian)
 {
@@ -225,19 +233,20 @@ static void add_products(const posterior *u, row_range r, const block_scratch *a
     }
 }
 
-/* dim*dim; then, of every auxiliary, sum l_ea x_i, padded; and sum l_aa, packed. */
+/* total: dim*dim numbers; then sum l_ea x_i, padded, of every auxiliary; then sum l_aa,
+ * packed. */
 static void block_hessian(const sweep *s, row_range r, const batch *b, const block_scratch *at,
                           double *total)
 {
     const posterior *u = s->u;
     size_t stride = u->data->stride, count = u->auxiliaries;
-    double *beside = total + u->dim * u->dim, *among = beside + count * stride;
+    double *eta_aux = total + u->dim * u->dim, *aux_pairs = eta_aux + count * stride;
     block_curvature(s, r, b, at);
     add_products(u, r, at, total);
     for (size_t i = 0; i < count; i++)
-        rows_combine(u->data, u->k, r, at->a + i * ROW_BLOCK, beside + i * stride);
+        rows_combine(u->data, u->k, r, at->a + i * ROW_BLOCK, eta_aux + i * stride);
     for (size_t i = 0; i < packed_size(count); i++)
-        among[i] += sum(r.n, at->aa + i * ROW_BLOCK);
+        aux_pairs[i] += sum(r.n, at->aa + i * ROW_BLOCK);
 }
 
 static void add_hessian(const void *self, row_range r, double *scratch, double *total)
@@ -249,22 +258,25 @@ static void add_hessian(const void *self, row_range r, double *scratch, double *
     block_hessian(s, r, &b, &at, total);
 }
 
+/* Length of the sum that add_hessian adds to. */
 static size_t hessian_width(const posterior *u)
 {
     size_t count = u->auxiliaries;
     return u->dim * u->dim + count * u->data->stride + packed_size(count);
 }
 
+/* The Hessian of U from that sum: copies the auxiliaries' rows, symmetrises, adds the
+ * priors. */
 static void finish_hessian(const posterior *u, const double *w, const double *total,
                            double *hessian)
 {
     size_t dim = u->dim, d = u->data->d, stride = u->data->stride;
-    const double *beside = total + dim * dim, *among = beside + u->auxiliaries * stride;
+    const double *eta_aux = total + dim * dim, *aux_pairs = eta_aux + u->auxiliaries * stride;
     memcpy(hessian, total, dim * dim * sizeof *hessian);
     for (size_t i = 0; i < u->auxiliaries; i++) {
         double *row = hessian + (d + i) * dim;
-        for (size_t j = 0; j < d; j++) row[j] = -beside[i * stride + j];
-        for (size_t j = 0; j <= i; j++) row[d + j] = -among[packed_index(i, j)];
+        for (size_t j = 0; j < d; j++) row[j] = -eta_aux[i * stride + j];
+        for (size_t j = 0; j <= i; j++) row[d + j] = -aux_pairs[packed_index(i, j)];
     }
     for (size_t j = 0; j < dim; j++)
         for (size_t i = 0; i < j; i++) hessian[i * dim + j] = hessian[j * dim + i];
@@ -295,44 +307,45 @@ done:
     return status;
 }
 
-/* ---- all of it at once ---- */
+/* ---- value, gradient and Hessian in one pass ---- */
 
-/* As add_gradient has it, then as add_hessian. */
+/* total: as in add_gradient, then as in add_hessian, then the visitor's sum. */
 static void add_expansion(const void *self, row_range r, double *scratch, double *total)
 {
     gathered_block gathered;
-    const row_range there = r;
+    const row_range original = r;
     const sweep *s = gather_block(self, &r, &scratch, &gathered);
-    const row_visitor *c = s->beside;
+    const row_visitor *c = s->visitor;
     double *hessian = total + s->u->width + 1, *own = hessian + hessian_width(s->u);
     block_scratch at = split_scratch(s->u, scratch);
     batch b = predict_block(s, r, &at);
-    if (c) c->see(c->self, there, &b, scratch + hessian_scratch(s->u), own);
+    if (c) c->visit(c->self, original, &b, scratch + hessian_scratch(s->u), own);
     block_gradient(s, r, &b, &at, total);
     block_hessian(s, r, &b, &at, hessian);
 }
 
 static sbps_status expansion_of(const posterior *u, const double *w, const expansion *out,
-                                const row_visitor *beside, sbps_error *err)
+                                const row_visitor *visitor, sbps_error *err)
 {
     sweep s;
-    size_t ours = u->width + 1 + hessian_width(u), theirs = beside ? beside->width : 0;
-    double *total = new_doubles(ours + theirs);
+    size_t own_width = u->width + 1 + hessian_width(u),
+           visitor_width = visitor ? visitor->width : 0;
+    double *total = new_doubles(own_width + visitor_width);
     sbps_status status = total ? sweep_open(&s, u, w, NULL, err) : fail_memory(err);
     if (status != SBPS_OK) goto done;
     s.value = true;
-    s.beside = beside;
+    s.visitor = visitor;
     const row_sum what = {.self = &s,
-                          .width = ours + theirs,
+                          .width = own_width + visitor_width,
                           .scratch = gathered_size(u) + hessian_scratch(u) +
-                                     (beside ? beside->scratch : 0),
+                                     (visitor ? visitor->scratch : 0),
                           .add = add_expansion};
     status = row_sums(u->data, &what, total, err);
     *out->value = -log_prior_value(u, w) - total[u->width];
     unpad(u, total, out->gradient);
     log_prior_gradient(u, w, -1.0, out->gradient);
     finish_hessian(u, w, total + u->width + 1, out->hessian);
-    if (theirs) memcpy(beside->total, total + ours, theirs * sizeof *total);
+    if (visitor_width) memcpy(visitor->total, total + own_width, visitor_width * sizeof *total);
     free(s.line.p);
 done:
     free(total);
@@ -341,7 +354,7 @@ done:
 
 /* ---- products with the Hessian ---- */
 
-/* What auxiliary j, of so many, has in the product; its part in l_ee d eta goes to at->e. */
+/* Auxiliary j's component of the product; adds its part of l_ee d eta to at->e. */
 static void add_auxiliary_product(const batch *b, const block_scratch *at, size_t j,
                                   size_t count, double *total)
 {
@@ -355,6 +368,8 @@ static void add_auxiliary_product(const batch *b, const block_scratch *at, size_
     }
 }
 
+/* total (padded) += the block's part of sum (l_ee d eta + l_ea.d aux) x, and of the
+ * auxiliaries' components. */
 static void add_product(const void *self, row_range r, double *scratch, double *total)
 {
     gathered_block gathered;
@@ -395,5 +410,5 @@ const posterior_form form_predictor = {
     .hessian = hessian_of,
     .expand = expansion_of,
     .hessian_vector = product_of,
-    .rows = control_rows,
+    .rows = control_visit_all,
 };

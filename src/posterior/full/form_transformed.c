@@ -1,5 +1,6 @@
-/* Sums over all rows of a model whose rows speak of a point that w leads to: the way there and back is gone once a sum,
- * not once a row. Hessian products are central differences of the gradient, as in form_pointwise.c. */
+/* Sums over all rows of a model whose rows are evaluated at a transformed point T(w). The
+ * transform and its pullback are applied once per sum, not once per row. Hessian products
+ * are central differences of the gradient, as in form_pointwise.c. */
 #include "core/memory.h"
 #include "linalg/dense_matrix.h"
 #include "linalg/real.h"
@@ -12,20 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a central difference, in posterior sds along its direction. */
+/* Central differences; lengths in posterior sds along the direction. */
 #define STEP_MAX     0.1
-#define STEP         1e-3 /* after one that was longer */
-#define SHRINK_MAX   1e-4 /* of a step, at once */
+#define STEP         1e-3 /* length after one that was too long */
+#define SHRINK_MAX   1e-4 /* smallest factor from one attempt to the next */
 #define ATTEMPTS_MAX 4
 
 typedef struct {
     const posterior *u;
-    const double *at; /* where rows are asked */
-    bool value;       /* wanted behind the gradient */
+    const double *at; /* T(w), where rows are evaluated */
+    bool value;       /* requested, behind the gradient */
 } row_query;
 
-/* The rows' weights, with the sign of U. */
-static void weights(const posterior *u, row_range r, double *out)
+/* Minus the row negated_weights: the sign of U. */
+static void negated_weights(const posterior *u, row_range r, double *out)
 {
     const double *weight = u->data->weight;
     for (size_t i = 0; i < r.n; i++) out[i] = weight ? -weight[r.first + i] : -1.0;
@@ -35,7 +36,7 @@ static void add_value(const void *self, row_range r, double *scratch, double *to
 {
     const row_query *q = self;
     double *values = scratch + ROW_BLOCK;
-    weights(q->u, r, scratch);
+    negated_weights(q->u, r, scratch);
     q->u->model->rows.loglik(q->u->self, r, q->at, scratch + 2 * ROW_BLOCK, values);
     for (size_t i = 0; i < r.n; i++) *total += scratch[i] * values[i];
 }
@@ -43,11 +44,12 @@ static void add_value(const void *self, row_range r, double *scratch, double *to
 static void add_gradient(const void *self, row_range r, double *scratch, double *total)
 {
     const row_query *q = self;
-    weights(q->u, r, scratch);
+    negated_weights(q->u, r, scratch);
     q->u->model->rows.gradient(q->u->self, r, q->at, scratch, scratch + 2 * ROW_BLOCK, total);
     if (q->value) add_value(self, r, scratch, total + q->u->dim);
 }
 
+/* Adds the sum over all rows of `add` to total, which has `width` numbers. */
 static sbps_status sum_rows(const row_query *q, size_t width,
                             void (*add)(const void *, row_range, double *, double *),
                             double *total, sbps_error *err)
@@ -71,6 +73,7 @@ static sbps_status value_of(const posterior *u, const double *w, double *value, 
     return status;
 }
 
+/* The gradient at T(w), summed over rows, is pulled back to w once. */
 static sbps_status gradient_of(const posterior *u, const double *w, double *value,
                                double *gradient, sbps_error *err)
 {
@@ -89,7 +92,7 @@ static sbps_status gradient_of(const posterior *u, const double *w, double *valu
     return status;
 }
 
-/* H v as the central difference over w -+ h v. `at` has room for 2 dim numbers. */
+/* H v as the central difference between w - h v and w + h v. at: scratch of 2 dim numbers. */
 static sbps_status difference(const posterior *u, const double *w, const double *v, double h,
                               double *at, double *hv, sbps_error *err)
 {
@@ -103,8 +106,9 @@ static sbps_status difference(const posterior *u, const double *w, const double 
     return status;
 }
 
-/* The step h is relative to |w|. Along the coefficient of a column of large numbers that is many posterior sds, where
- * the difference is no curvature: then h is STEP sds, by the curvature that the step before has found. */
+/* The step h is relative to |w|. Along the coefficient of a column of large numbers that can
+ * be many posterior sds, where a difference does not give the curvature. Then h becomes STEP
+ * sds, by the curvature found with the longer step. */
 static sbps_status product_of(const posterior *u, const double *w, const double *v, double *hv,
                               sbps_error *err)
 {
@@ -122,7 +126,7 @@ static sbps_status product_of(const posterior *u, const double *w, const double 
     return status;
 }
 
-/* By columns, for who has few enough. */
+/* Column by column: for few parameters. */
 static sbps_status hessian_of(const posterior *u, const double *w, double *hessian,
                               sbps_error *err)
 {
@@ -143,9 +147,9 @@ static sbps_status hessian_of(const posterior *u, const double *w, double *hessi
 }
 
 static sbps_status expansion_of(const posterior *u, const double *w, const expansion *out,
-                                const row_visitor *beside, sbps_error *err)
+                                const row_visitor *visitor, sbps_error *err)
 {
-    (void)beside;
+    (void)visitor;
     sbps_status status = gradient_of(u, w, out->value, out->gradient, err);
     return status == SBPS_OK ? hessian_of(u, w, out->hessian, err) : status;
 }

@@ -1,32 +1,42 @@
-/* For points w ~ N(centre, H^-1), H = L L', and directions u = L'^-1 v, |v| = 1, all that row i sees of
- * either comes through z_i = L^-1 x_i: its predictor moves by e ~ N(x_i.(centre - reference), |z_i|^2),
- * the row's leverage, and x_i.u has the mean square |z_i|^2 / d. So with r(e) what the control variate leaves of
- * d log p/d eta there
+/* Influence of rows. For points w ~ N(centre, H^-1), H = L L', and directions u = L'^-1 v,
+ * |v| = 1, row i depends on both only through z_i = L^-1 x_i. Its predictor moves by e ~
+ * N(x_i.(centre - reference), |z_i|^2), where |z_i|^2 is the row's leverage, and x_i.u has
+ * the mean square |z_i|^2 / d. So with r(e) what the control variate leaves of d log p/d eta
+ * there
  *
- *   influence_i^2 = E[r(e)^2] |z_i|^2 / d                                                            (1)
+ *   influence_i^2 = E[r(e)^2] |z_i|^2 / d                                                   (1)
  *
- * is an integral over one dimension. With auxiliary coordinates a, last of w, M the inverse of their part of
- * L, L^-1 (0, r_a) = (0, M r_a), z_a the last of z_i and r_a what is left of d log p/da, it is one over two or
- * more:
+ * is an integral over one dimension. With auxiliary coordinates a (the last of w), M the
+ * inverse of their part of L, L^-1 (0, r_a) = (0, M r_a), z_a the last part of z_i and r_a
+ * what is left of d log p/da, it is an integral over two or more:
  *
- *   influence_i^2 = E[r^2 |z_i|^2 + 2 r z_a'M r_a + |M r_a|^2] / d,                                  (2)
- *   a = centre_a + M's,  e = x_i.(centre - reference) + z_a.s + sqrt(|z_i|^2 - |z_a|^2) t,  s, t ~ N(0, 1).
+ *   influence_i^2 = E[r^2 |z_i|^2 + 2 r z_a'M r_a + |M r_a|^2] / d,                         (2)
+ *   a = centre_a + M's,  e = x_i.(centre - reference) + z_a.s + sqrt(|z_i|^2 - |z_a|^2) t,
+ *   s, t ~ N(0, 1).
  *
- * Gauss-Hermite nodes do t, and s of one auxiliary; s of k > 1 is left to 2k^2 + 1 points, which are right for
- * polynomials of degree 5 (Stroud 1971, Approximate Calculation of Multiple Integrals, E_n^(r^2) 5-2):
+ * Gauss-Hermite nodes integrate over t, and over s of one auxiliary. For s of k > 1
+ * auxiliaries there are 2k^2 + 1 points, exact for polynomials of degree 5 (Stroud
+ * 1971, Approximate Calculation of Multiple Integrals, E_n^(r^2) 5-2):
  *
- *   0 with weight 2/(k+2),   +-sqrt(k+2) e_i with (4-k)/2(k+2)^2,   sqrt((k+2)/2)(+-e_i +-e_j) with 1/(k+2)^2. (3)
+ *   0 with weight 2/(k+2),   +-sqrt(k+2) e_i with (4-k)/2(k+2)^2,                           (3)
+ *   sqrt((k+2)/2)(+-e_i +-e_j) with 1/(k+2)^2.
  *
- * Removing row i moves the mode by what moving.c says                                              (4).
+ * Removing row i moves the mode by about
  *
- * At w = centre + s L'^-1 v, v standard normal, the predictor is moved by e ~ N(0, s^2 |z_i|^2), and where the
- * curvature of a row changes by a factor of exp(|e|) at most, as that of logistic and Poisson regression does, the
- * mean of w'Hw with each row's curvature there is above that of the normal, s^2 d, by at most
+ *   H^-1 x_i l_e / (1 + l_ee |z_i|^2),                                                    (4)
+ *   at most |z_i l_e| / (1 + l_ee |z_i|^2) posterior sds
  *
- *   s^2 sum_i c_i |l_ee| |z_i|^2 ((1 + s^2 |z_i|^2) exp(s^2 |z_i|^2 / 2) - 1).                       (5)
+ * (Cook, Weisberg 1982, Residuals and Influence in Regression, sections 3.5 and 5.6).
  *
- * Its ratio to s^2 d, and 1, is the steepness. With auxiliaries, which give the predictor a
- * scale, e is measured in that: |l_ee| |z_i|^2 takes the place of |z_i|^2 in the exponent. */
+ * At w = centre + s L'^-1 v, v standard normal, the predictor is moved by e ~ N(0, s^2
+ * |z_i|^2). Where the curvature of a row changes by a factor of exp(|e|) at most, as in
+ * logistic and Poisson regression, the mean of w'Hw with each row's curvature there
+ * exceeds that of the normal, s^2 d, by at most
+ *
+ *   s^2 sum_i c_i |l_ee| |z_i|^2 ((1 + s^2 |z_i|^2) exp(s^2 |z_i|^2 / 2) - 1).              (5)
+ *
+ * The steepness is 1 plus its ratio to s^2 d. With auxiliaries, which give the predictor a
+ * scale, e is measured in that scale: |l_ee| |z_i|^2 replaces |z_i|^2 in the exponent. */
 #include "posterior/full/influence.h"
 #include "core/memory.h"
 #include "linalg/cholesky.h"
@@ -41,11 +51,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEEP_MAX  60.0 /* in the exponent of (5): as good as infinity */
-#define STEEP_SUM  1e4  /* of a block, likewise */
-#define STEEP_UNIT 0x1p20
+#define STEEP_MAX    60.0 /* largest exponent in (5): as good as infinity */
+#define STEEP_SUM    1e4  /* largest sum of a block, likewise */
+#define STEEP_UNIT   0x1p20
+#define EFFECTS_SENT ((size_t)8) /* rows sent by one rank, at most */
+/* smallest part of the curvature that (4) leaves; below, first order is not accurate */
+#define LEFT_MIN 0.01
 
-/* Abramowitz, Stegun (1964), table 25.10, for the standard normal. */
+/* Gauss-Hermite nodes and weights for the standard normal: Abramowitz, Stegun (1964), table
+ * 25.10. */
 typedef struct {
     size_t count;
     double at[7], weight[7];
@@ -70,13 +84,20 @@ bool influence_applies(const posterior *u)
     return u->model->predictor && u->dim <= INFLUENCE_DIM;
 }
 
+bool influence_has_reach(const posterior *u)
+{
+    return influence_applies(u) && u->model->predictor->third_bound && !u->auxiliaries;
+}
+
 /* ---- (1) and (2) ---- */
 
-/* Of k auxiliaries: visit_node says a small k as a number, so that loops over them are no loops. */
+/* k: number of auxiliaries. visit_node passes a small k as a constant, so that loops over it
+ * unroll. */
 
-/* What the control variate of this order takes out of row i's derivatives at a node, beside what the order before
- * has taken. Of d log p/d eta it is what is returned. */
-static inline double leave(whitened *b, size_t k, size_t i, size_t order)
+/* What the control variate of this order removes from row i's derivatives at a node, beyond
+ * what the previous order removed. Returns the part of d log p/d eta; the auxiliaries' part
+ * is subtracted from b->ga. */
+static inline double removed_slope(whitened *b, size_t k, size_t i, size_t order)
 {
     if (order == 0) return 0.0;
     if (order == 1) {
@@ -95,12 +116,12 @@ static inline double leave(whitened *b, size_t k, size_t i, size_t order)
     return along;
 }
 
-/* (2) of what is left of row i, r of d log p/d eta. */
+/* The expectand of (2) for row i; r: what is left of d log p/d eta. */
 static inline double square_of(const whitened *b, size_t k, size_t i, double r)
 {
-    double square = r * r * b->lever[i];
+    double square = r * r * b->leverage[i];
     for (size_t j = 0; j < k; j++) {
-        double own = r * b->beside[j * WHITENED_ROWS + i];
+        double own = r * b->cross[j * WHITENED_ROWS + i];
         for (size_t l = 0; l < k; l++)
             own += b->ga[l * WHITENED_ROWS + i] * b->in->square[j * k + l];
         square += b->ga[j * WHITENED_ROWS + i] * own;
@@ -108,19 +129,19 @@ static inline double square_of(const whitened *b, size_t k, size_t i, double r)
     return larger(square, 0.0);
 }
 
-/* For every order of control variate. */
+/* Adds the expectand of every order of control variate to b->sum. */
 static inline void add_squared_slopes(whitened *b, size_t k, double weight)
 {
     for (size_t i = 0; i < b->n; i++) {
         double r = b->g[i];
         for (size_t order = 0; order < INFLUENCE_ORDERS; order++) {
-            r -= leave(b, k, i, order);
+            r -= removed_slope(b, k, i, order);
             b->sum[order][i] += weight * square_of(b, k, i, r);
         }
     }
 }
 
-/* The auxiliaries at the node s. */
+/* Sets the auxiliary coordinates at the node s. */
 static void move_auxiliaries(whitened *b)
 {
     size_t k = b->in->auxiliaries, first = b->in->u->columns;
@@ -132,15 +153,16 @@ static void move_auxiliaries(whitened *b)
     }
 }
 
-static inline void visit(whitened *b, size_t k, double t, double weight)
+/* Evaluates the model at a node, with predictor offset t, and adds it with this weight. */
+static inline void visit_at(whitened *b, size_t k, double t, double weight)
 {
     for (size_t i = 0; i < b->n; i++) {
         double moved = b->eta[i] + b->shift[i];
         for (size_t j = 0; j < k; j++) moved += b->z_aux[j * WHITENED_ROWS + i] * b->node[j];
         b->moved[i] = moved + b->rest[i] * t;
     }
-    batch there = whitened_batch(b, b->moved, b->at_node);
-    b->in->u->model->predictor->gradient(&there, b->g, k ? b->ga : NULL);
+    batch moved_batch = whitened_batch(b, b->moved, b->at_node);
+    b->in->u->model->predictor->gradient(&moved_batch, b->g, k ? b->ga : NULL);
     add_squared_slopes(b, k, weight);
 }
 
@@ -148,15 +170,16 @@ static void visit_node(whitened *b, double t, double weight)
 {
     move_auxiliaries(b);
     if (b->in->auxiliaries == 0)
-        visit(b, 0, t, weight);
+        visit_at(b, 0, t, weight);
     else if (b->in->auxiliaries == 1)
-        visit(b, 1, t, weight);
+        visit_at(b, 1, t, weight);
     else
-        visit(b, b->in->auxiliaries, t, weight);
+        visit_at(b, b->in->auxiliaries, t, weight);
 }
 
-/* ---- a block of them ---- */
+/* ---- a block of rows ---- */
 
+/* Integrates over t, at the current node of the auxiliaries. */
 static void integrate_predictor(whitened *b, const nodes *of_eta, double weight)
 {
     for (size_t i = 0; i < of_eta->count; i++)
@@ -172,7 +195,7 @@ static void integrate_line(whitened *b)
     }
 }
 
-/* The points of (3) on the axis of i, or with i and j in all four quadrants. */
+/* The points of (3) on the axis of i (i == j), or with i and j in all four quadrants. */
 static void integrate_signs(whitened *b, size_t i, size_t j, double at, double weight)
 {
     for (int sign = 0; sign < (i == j ? 2 : 4); sign++) {
@@ -183,7 +206,7 @@ static void integrate_signs(whitened *b, size_t i, size_t j, double at, double w
     b->node[i] = b->node[j] = 0.0;
 }
 
-/* (3) */
+/* The rule (3). */
 static void integrate_space(whitened *b)
 {
     size_t count = b->in->auxiliaries;
@@ -195,10 +218,12 @@ static void integrate_space(whitened *b)
         for (size_t j = 0; j < i; j++)
             integrate_signs(b, i, j, sqrt(0.5 * k2), 1.0 / (k2 * k2));
     }
-    for (size_t order = 0; order < INFLUENCE_ORDERS; order++) /* k > 4 has weights below 0 */
+    /* for k > 4 some weights are negative */
+    for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
         for (size_t i = 0; i < b->n; i++) b->sum[order][i] = larger(b->sum[order][i], 0.0);
 }
 
+/* (1) or (2), the mean squares, of every row and order into b->sum. */
 static void integrate(whitened *b)
 {
     for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
@@ -208,26 +233,26 @@ static void integrate(whitened *b)
     if (b->in->auxiliaries > 1) integrate_space(b);
 }
 
-/* Whole numbers, so that the order of threads leaves no trace. */
+/* Sums as integers, so that the result does not depend on the order of the threads. */
 static void add_steepness(const whitened *b, influence_meter *in)
 {
     double s2 = in->to.spread * in->to.spread, sum = 0.0;
     for (size_t i = 0; i < b->n; i++) {
-        double curvature = whitened_weight(b, i) * fabs(b->ee[i]) * b->lever[i];
-        double e2 = s2 * (in->auxiliaries ? fabs(b->ee[i]) * b->lever[i] : b->lever[i]);
+        double curvature = whitened_weight(b, i) * fabs(b->ee[i]) * b->leverage[i];
+        double e2 = s2 * (in->auxiliaries ? fabs(b->ee[i]) * b->leverage[i] : b->leverage[i]);
         sum += curvature * ((1.0 + e2) * exp(0.5 * smaller(e2, STEEP_MAX)) - 1.0);
     }
     atomic_fetch_add(&in->steepness, (uint64_t)(smaller(sum, STEEP_SUM) * STEEP_UNIT + 0.5));
 }
 
-static bool wants_rows(const influence_target *to)
+static bool rows_requested(const influence_target *to)
 {
     for (size_t i = 0; i < INFLUENCE_ORDERS; i++)
         if (to->rows[i] || to->counts[i]) return true;
     return false;
 }
 
-/* sum: where counts begin. */
+/* sum: where the histograms begin. */
 static void keep_influence(const whitened *b, const influence_target *to, double *sum)
 {
     for (size_t order = 0; order < INFLUENCE_ORDERS; order++) {
@@ -243,14 +268,130 @@ static void keep_influence(const whitened *b, const influence_target *to, double
     }
 }
 
+/* ---- (4): rows whose removal moves the mode ---- */
+
+/* Order of effects: larger first, then by row. */
+static bool larger_effect(row_effect a, row_effect b)
+{
+    double x = fabs(a.shift), y = fabs(b.shift);
+    return x > y || (x == y && a.row < b.row);
+}
+
+/* Inserts e in order of size; ties go to the lower row. */
+static void keep_effect(row_effects *kept, row_effect e)
+{
+    size_t at = kept->count;
+    while (at > 0 && larger_effect(e, kept->list[at - 1])) at--;
+    if (at == kept->capacity) return;
+    if (kept->count < kept->capacity) kept->count++;
+    for (size_t i = kept->count - 1; i > at; i--) kept->list[i] = kept->list[i - 1];
+    kept->list[at] = e;
+}
+
+static void row_effects_scale(size_t d, const double *factor, double *scratch, double *sd)
+{
+    for (size_t j = 0; j < d; j++) {
+        /* sd_j = |L^-1 e_j|: the posterior sds at the mode. scratch: dim. */
+        memset(scratch, 0, d * sizeof *scratch);
+        scratch[j] = 1.0;
+        cholesky_solve(d, factor, scratch);
+        sd[j] = sqrt(scratch[j]);
+    }
+}
+
+/* Component j of M r_a of row i at the reference, see (2). */
+static double auxiliary_step(const whitened *b, size_t i, size_t j)
+{
+    double step = 0.0;
+    for (size_t l = 0; l <= j; l++)
+        step += b->ga0[l * WHITENED_ROWS + i] * b->in->inverse[j * b->in->auxiliaries + l];
+    return step;
+}
+
+/* The parameter that row i of the block moves effects, and by how much. */
+static row_effect effect_of(const whitened *b, size_t i, double scale)
+{
+    size_t dim = b->in->u->dim;
+    const double *factor = b->in->factor, *sd = b->in->sd, *z = b->z + i * b->in->pitch;
+    double *move = b->move;
+    for (size_t j = 0; j < dim; j++) move[j] = b->g0[i] * z[j] * scale;
+    for (size_t j = 0; j < b->in->auxiliaries; j++)
+        move[b->in->u->columns + j] += auxiliary_step(b, i, j) * scale;
+    cholesky_back(dim, factor, move);
+    row_effect e = {.row = b->first + i};
+    for (size_t j = 0; j < dim; j++)
+        if (fabs(move[j]) > fabs(e.shift) * sd[j])
+            e = (row_effect){b->first + i, j, move[j] / sd[j]};
+    return e;
+}
+
+/* Adds the rows of the block whose effect is large enough. */
+static void row_effects_add(const whitened *b, influence_meter *in)
+{
+    row_effects *kept = in->to.effects;
+    for (size_t i = 0; i < b->n; i++) {
+        double weight = whitened_weight(b, i);
+        double left = larger(1.0 + weight * b->ee[i] * b->leverage[i], LEFT_MIN);
+        double largest = fabs(b->g0[i]) * sqrt(b->leverage[i]);
+        for (size_t j = 0; j < in->auxiliaries; j++) largest += fabs(auxiliary_step(b, i, j));
+        if (!(weight * largest >= kept->min_shift * left)) continue;
+        row_effect e = effect_of(b, i, weight / left);
+        if (!(fabs(e.shift) >= kept->min_shift)) continue;
+        pthread_mutex_lock(&in->lock);
+        keep_effect(kept, e);
+        pthread_mutex_unlock(&in->lock);
+    }
+}
+
+/* Merges the lists of all ranks; rows are numbered in the whole table. */
+static void row_effects_merge(const row_partition *partition, row_effects *kept)
+{
+    ranks *among = partition->among;
+    for (size_t i = 0; i < kept->count; i++) kept->list[i].row += partition->first;
+    row_effects own = *kept;
+    row_effect sent[EFFECTS_SENT];
+    own.count = own.count < EFFECTS_SENT ? own.count : EFFECTS_SENT;
+    memcpy(sent, kept->list, own.count * sizeof *sent);
+    kept->count = 0;
+    for (size_t from = 0; from < among->size; from++) {
+        row_effect received[EFFECTS_SENT] = {0};
+        size_t count = own.count;
+        ranks_broadcast(among, from, &count, sizeof count);
+        if (from == among->rank) memcpy(received, sent, own.count * sizeof *sent);
+        ranks_broadcast(among, from, received, count * sizeof *received);
+        for (size_t i = 0; i < count; i++) keep_effect(kept, received[i]);
+    }
+}
+
+/* ---- reach: numbers for the bounds of exact samplers ---- */
+
+static void reach_add(const whitened *b, const row_reach *to, double *third_sum)
+{
+    size_t dim = b->in->u->dim;
+    for (size_t i = 0; i < b->n; i++) {
+        double third = whitened_weight(b, i) * b->in->u->model->predictor->third(b->eta[i]);
+        to->norm[b->first + i] = nextafterf((float)sqrt(b->leverage[i]), INFINITY);
+        add_scaled(dim, 0.5 * third * b->leverage[i], b->z + i * b->in->pitch, third_sum);
+    }
+}
+
+/* Transforms the sum from z back to x: L z. */
+static void reach_finish(const influence_meter *in, const double *sum)
+{
+    size_t dim = in->u->dim;
+    const row_reach *to = in->to.reach;
+    memcpy(to->factor, in->factor, dim * dim * sizeof *to->factor);
+    for (size_t i = 0; i < dim; i++) to->third_sum[i] = dot(i + 1, in->factor + i * dim, sum);
+}
+
 void influence_visit(influence_meter *in, row_range r, double *scratch, double *sum)
 {
     whitened b = {.in = in};
     whitened_carve(in, &b, scratch);
     for (size_t done = 0; done < r.n; done += WHITENED_ROWS) {
-        whitened_take(&b, r.first + done,
+        whitened_load(&b, r.first + done,
                       r.n - done < WHITENED_ROWS ? r.n - done : WHITENED_ROWS);
-        if (wants_rows(&in->to)) {
+        if (rows_requested(&in->to)) {
             integrate(&b);
             keep_influence(&b, &in->to, sum + (in->to.reach ? in->u->dim : 0));
         }
@@ -262,7 +403,7 @@ void influence_visit(influence_meter *in, row_range r, double *scratch, double *
 
 /* ---- all rows ---- */
 
-/* A reach's numbers, then what is counted. */
+/* Length of the sum: a reach's numbers, then the histograms. */
 static size_t sum_width(const posterior *u, const influence_target *to)
 {
     size_t width = to->reach ? u->dim : 0;
@@ -289,7 +430,7 @@ sbps_status influence_create(const posterior *u, const influence_target *to,
     if (!in->memory) return fail_memory(err);
     in->reference = in->memory;
     in->centre = in->reference + dim;
-    in->sd = in->centre + 2 * dim; /* and room to work them out */
+    in->sd = in->centre + 2 * dim; /* and dim numbers of scratch before it */
     in->factor = in->sd + dim;
     in->inverse = in->factor + dim * dim;
     in->square = in->inverse + k * k;
@@ -309,27 +450,27 @@ void influence_destroy(influence_meter *in)
 
 size_t influence_scratch(const influence_meter *in)
 {
-    whitened none;
-    return whitened_carve(in, &none, NULL);
+    whitened unused;
+    return whitened_carve(in, &unused, NULL);
 }
 
 sbps_status influence_set_point(influence_meter *in, const influence_point *at, sbps_error *err)
 {
     size_t dim = in->u->dim;
-    double *away = in->sd - dim;
+    double *offset = in->sd - dim;
     memcpy(in->reference, at->reference, dim * sizeof *in->reference);
     memcpy(in->centre, at->centre, dim * sizeof *in->centre);
     memcpy(in->factor, at->factor, dim * dim * sizeof *in->factor);
     in->apart = memcmp(in->reference, in->centre, dim * sizeof *in->centre);
-    for (size_t j = 0; j < dim; j++) away[j] = in->centre[j] - in->reference[j];
+    for (size_t j = 0; j < dim; j++) offset[j] = in->centre[j] - in->reference[j];
     free(in->line.p);
     sbps_status status =
-        padded_line_open(&in->line, in->u, in->reference, in->apart ? away : NULL, err);
+        padded_line_open(&in->line, in->u, in->reference, in->apart ? offset : NULL, err);
     if (status != SBPS_OK) return status;
     whitened_invert(in);
     atomic_store(&in->steepness, 0);
     if (in->to.effects) in->to.effects->count = 0;
-    if (in->to.effects) row_effects_scale(dim, in->factor, away, in->sd);
+    if (in->to.effects) row_effects_scale(dim, in->factor, offset, in->sd);
     return SBPS_OK;
 }
 
@@ -342,7 +483,7 @@ void influence_finish(influence_meter *in, const double *sum)
 {
     const rows *data = in->u->data;
     double steep = rows_total(data, (double)atomic_load(&in->steepness)) / STEEP_UNIT;
-    if (in->to.effects && data->partition) moving_merge(data->partition, in->to.effects);
+    if (in->to.effects && data->partition) row_effects_merge(data->partition, in->to.effects);
     if (in->to.steepness) *in->to.steepness = 1.0 + steep / (double)in->u->dim;
     if (in->to.reach) reach_finish(in, sum);
     if (in->to.reach) sum += in->u->dim;

@@ -1,10 +1,12 @@
-/* With c_j the gradient of what prior j sees, s_j(w) = c_j.w,
+/* The log prior and its derivatives. With c_j the gradient of the argument of prior j,
+ * s_j(w) = c_j.w,
  *
- *   log p(w) = sum_j f_j(s_j),   gradient sum_j f_j' c_j,   Hessian sum_j f_j'' c_j c_j'         (1)
+ *   log p(w) = sum_j f_j(s_j),   gradient sum_j f_j' c_j,   Hessian sum_j f_j'' c_j c_j'    (1)
  *
- * c_j is the j-th unit vector. For a centred intercept with the columns' means m it is (1, m), in the
- * coordinates of that intercept and of the weights after it: s_j is the predictor at x = m, where the
- * data are, and a column like a year, far from 0, does not meet the intercept's prior in its slope. */
+ * c_j is the j-th unit vector. For a centred intercept it is (1, m), with m the column
+ * means, in the coordinates of that intercept and of the weights after it: s_j is the
+ * predictor at x = m, in the middle of the data. So the slope of a column such as a year,
+ * far from 0, does not push the intercept out of the range of its prior. */
 #include "posterior/full/log_prior.h"
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
@@ -39,8 +41,8 @@ void log_prior_gradient(const posterior *u, const double *w, double factor, doub
     if (u->model->parameters.joint_prior_gradient)
         u->model->parameters.joint_prior_gradient(u->self, w, factor, out);
     for (size_t j = 0; j < u->dim; j++) {
-        double seen = log_prior_argument(u, w, j);
-        double slope = factor * prior_slope(&u->priors[j], u->scale[j], seen);
+        double argument = log_prior_argument(u, w, j);
+        double slope = factor * prior_slope(&u->priors[j], u->scale[j], argument);
         if (log_prior_centred(u, j))
             log_prior_spread(u, j, slope, out);
         else
@@ -48,7 +50,7 @@ void log_prior_gradient(const posterior *u, const double *w, double factor, doub
     }
 }
 
-/* f_j'' c_j c_j' of a centred intercept */
+/* out += curvature * c_j c_j' of a centred intercept. */
 static void add_intercept_block(const posterior *u, size_t j, double curvature, double *out)
 {
     size_t d = u->data->d, dim = u->dim;
@@ -62,8 +64,8 @@ static void add_intercept_block(const posterior *u, size_t j, double curvature, 
 void log_prior_hessian(const posterior *u, const double *w, double factor, double *out)
 {
     for (size_t j = 0; j < u->dim; j++) {
-        double seen = log_prior_argument(u, w, j);
-        double curvature = factor * prior_curvature(&u->priors[j], u->scale[j], seen);
+        double argument = log_prior_argument(u, w, j);
+        double curvature = factor * prior_curvature(&u->priors[j], u->scale[j], argument);
         if (log_prior_centred(u, j))
             add_intercept_block(u, j, curvature, out);
         else
@@ -75,8 +77,8 @@ void log_prior_diagonal(const posterior *u, const double *w, double factor, doub
 {
     const double *mean = u->data->mean;
     for (size_t j = 0; j < u->dim; j++) {
-        double seen = log_prior_argument(u, w, j);
-        double curvature = factor * prior_curvature(&u->priors[j], u->scale[j], seen);
+        double argument = log_prior_argument(u, w, j);
+        double curvature = factor * prior_curvature(&u->priors[j], u->scale[j], argument);
         out[j] += curvature;
         for (size_t a = 1; log_prior_centred(u, j) && a < u->data->d; a++)
             out[j + a] += curvature * mean[a] * mean[a];

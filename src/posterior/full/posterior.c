@@ -1,13 +1,14 @@
-/* The posterior on the full data: what it is made of. Its sums over rows are those of its model's form. */
+/* The posterior on the full data: construction, names and priors. Sums over rows are
+ * delegated to the form of the model (forms.h). */
 #include "posterior/full/posterior.h"
 #include "core/memory.h"
-#include "linalg/blas.h"
+#include "linalg/dense_cost.h"
 #include "posterior/full/forms.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- making one ---- */
+/* ---- construction ---- */
 
 void posterior_name(const posterior *u, size_t j, size_t size, char *text)
 {
@@ -21,8 +22,8 @@ bool posterior_derived(const posterior *u, size_t j, model_derived *out)
 
 void posterior_reported_name(const posterior *u, size_t j, size_t size, char *text)
 {
-    model_derived of;
-    if (posterior_derived(u, j, &of))
+    model_derived derived;
+    if (posterior_derived(u, j, &derived))
         u->model->reported.name(u->self, j, size, text);
     else
         posterior_name(u, j, size, text);
@@ -92,6 +93,7 @@ void posterior_centre(posterior *u)
         u->centred = u->columns / d;
 }
 
+/* Opens the model, and sets dimensions and form of the posterior by it. */
 static sbps_status open_model(posterior *u, const model_shape *shape, sbps_error *err)
 {
     const model_kind *model = u->model;
@@ -192,13 +194,54 @@ bool posterior_expands(const posterior *u)
 }
 
 sbps_status posterior_expand(const posterior *u, const double *w, const expansion *out,
-                             const row_visitor *beside, sbps_error *err)
+                             const row_visitor *visitor, sbps_error *err)
 {
-    return u->form->expand(u, w, out, beside, err);
+    return u->form->expand(u, w, out, visitor, err);
 }
 
 sbps_status posterior_hessian_vector(const posterior *u, const double *w, const double *v,
                                      double *hv, sbps_error *err)
 {
     return u->form->hessian_vector(u, w, v, hv, err);
+}
+
+/* ---- linear predictors ---- */
+
+sbps_status padded_line_open(padded_line *line, const posterior *u, const double *w,
+                             const double *v, sbps_error *err)
+{
+    const rows *data = u->data;
+    size_t stride = (data->stride + 7) / 8 * 8; /* each on its own cache line */
+    *line = (padded_line){.p = new_doubles((v ? 2 : 1) * stride)};
+    if (!line->p) return fail_memory(err);
+    memcpy(line->p, w, data->d * sizeof *w);
+    line->aux = w + data->d;
+    if (!v) return SBPS_OK;
+    line->q = line->p + stride;
+    memcpy(line->q, v, data->d * sizeof *v);
+    line->daux = v + data->d;
+    return SBPS_OK;
+}
+
+batch predictors_of(const posterior *u, row_range run, const padded_line *line, double *eta,
+                    double *deta)
+{
+    const rows *data = u->data;
+    double *rate = line->q ? deta : NULL;
+    rows_products(data, u->k, run, line->p, line->q, eta, rate);
+    for (size_t i = 0; data->offset && i < run.n; i++) eta[i] += data->offset[run.first + i];
+    return (batch){.k = u->k,
+                   .n = run.n,
+                   .eta = eta,
+                   .deta = rate,
+                   .y = data->y ? data->y + run.first : NULL,
+                   .aux = line->aux,
+                   .daux = line->daux,
+                   .pitch = run.n};
+}
+
+void predictors_weigh(const posterior *u, row_range run, double *values)
+{
+    const double *weight = u->data->weight;
+    for (size_t i = 0; weight && i < run.n; i++) values[i] *= weight[run.first + i];
 }

@@ -30,6 +30,7 @@ void row_cache_close(row_cache *g)
     free(g);
 }
 
+/* The visitor of posterior_expand: stores the numbers of a block. */
 static void visit_rows(void *self, row_range r, const batch *b, double *scratch, double *sum)
 {
     row_cache *g = self;
@@ -37,6 +38,7 @@ static void visit_rows(void *self, row_range r, const batch *b, double *scratch,
     if (g->in) influence_visit(g->in, r, scratch, sum);
 }
 
+/* Sets the point at which rows are visited. */
 static sbps_status set_reference(row_cache *g, const double *w, sbps_error *err)
 {
     const influence_point at = {w, w, g->factor};
@@ -52,16 +54,16 @@ sbps_status row_cache_expand(row_cache *g, const double *w, const double *near,
                                  .scratch = g->in ? influence_scratch(g->in) : 0,
                                  .width = g->in ? influence_width(g->in) : 0,
                                  .total = g->sum,
-                                 .see = visit_rows};
-    g->whole = false;
+                                 .visit = visit_rows};
+    g->complete = false;
     memcpy(g->factor, near, dim * dim * sizeof *near);
     if (!cholesky(dim, g->factor)) return posterior_expand(g->u, w, out, NULL, err);
     sbps_status status = set_reference(g, w, err);
-    const row_visitor *beside = g->u->model->predictor ? &visitor : NULL;
-    if (status == SBPS_OK) status = posterior_expand(g->u, w, out, beside, err);
+    const row_visitor *passed = g->u->model->predictor ? &visitor : NULL;
+    if (status == SBPS_OK) status = posterior_expand(g->u, w, out, passed, err);
     if (status != SBPS_OK) return status;
     if (g->in) influence_finish(g->in, g->sum);
     control_sums(g->u, g->control, out->gradient, out->hessian, g->factor);
-    g->whole = true;
+    g->complete = true;
     return SBPS_OK;
 }

@@ -1,5 +1,6 @@
-/* What a run wants of every row at its reference point, gathered on the way of the sums over rows that find
- * the point: the numbers of a control variate, the rows' influence and reach. Of models that are given w itself the sums are all there is. */
+/* Per-row numbers that a run needs at its reference point (control variate, influence and
+ * reach of the rows), gathered during the passes over the rows that find the point. For
+ * models evaluated at w itself only the sums are gathered. */
 #ifndef POSTERIOR_ROW_CACHE_H
 #define POSTERIOR_ROW_CACHE_H
 
@@ -8,20 +9,23 @@
 
 typedef struct row_cache {
     const posterior *u;
-    bool whole;          /* every row was seen, at control->w */
-    control *control;    /* of the second order; see control_reduce */
-    influence_meter *in; /* NULL: not wanted */
-    double *factor;      /* dim*dim: of a Hessian near the reference */
-    double *sum;         /* what the meter sums */
+    bool complete;       /* the numbers of every row at control->w are stored */
+    control *control;    /* of second order; control_reduce makes it first order */
+    influence_meter *in; /* NULL: influence is not requested */
+    double *factor;      /* dim*dim: Cholesky factor of a Hessian near the reference */
+    double *sum;         /* sums of the influence meter */
 } row_cache;
 
-/* to: where influence goes, NULL: it is not wanted. Give back with row_cache_close, also after a failure. */
+/* Opens a cache. to: where influence is written, or NULL. *out must be closed also after a
+ * failure. */
 sbps_status row_cache_open(const posterior *u, const influence_target *to, row_cache **out,
                            sbps_error *err);
+/* Frees the cache; NULL is fine. */
 void row_cache_close(row_cache *g);
 
-/* posterior_expand at w that gathers on its way, unless `near`, a Hessian of the neighbourhood, is not positive
- * definite. What was gathered before is forgotten. */
+/* posterior_expand at w that also fills the cache, replacing what it held. near: the Hessian
+ * at a point close to w; if it is not positive definite nothing is cached and `complete` is
+ * false. */
 sbps_status row_cache_expand(row_cache *g, const double *w, const double *near,
                              const expansion *out, sbps_error *err);
 

@@ -16,7 +16,7 @@ size_t whitened_carve(const influence_meter *in, whitened *b, double *base)
         {&b->targets, in->u->data->y ? 0 : WHITENED_ROWS},
         {&b->shift, WHITENED_ROWS},
         {&b->moved, WHITENED_ROWS},
-        {&b->lever, WHITENED_ROWS},
+        {&b->leverage, WHITENED_ROWS},
         {&b->rest, WHITENED_ROWS},
         {&b->g, WHITENED_ROWS},
         {&b->g0, WHITENED_ROWS},
@@ -25,7 +25,7 @@ size_t whitened_carve(const influence_meter *in, whitened *b, double *base)
         {&b->sum[1], WHITENED_ROWS},
         {&b->sum[2], WHITENED_ROWS},
         {&b->z_aux, k * WHITENED_ROWS},
-        {&b->beside, k * WHITENED_ROWS},
+        {&b->cross, k * WHITENED_ROWS},
         {&b->ga, k * WHITENED_ROWS},
         {&b->ga0, k * WHITENED_ROWS},
         {&b->ea, k * WHITENED_ROWS},
@@ -43,7 +43,7 @@ size_t whitened_carve(const influence_meter *in, whitened *b, double *base)
     return used;
 }
 
-/* M and M'M, of the auxiliaries' part of L: the columns of M are the units, solved for. */
+/* M and M'M from the auxiliaries' part of L: column j of M solves L M e_j = e_j. */
 void whitened_invert(influence_meter *in)
 {
     size_t k = in->auxiliaries, dim = in->u->dim;
@@ -61,21 +61,21 @@ void whitened_invert(influence_meter *in)
                 in->square[i * k + j] += in->inverse[l * k + i] * in->inverse[l * k + j];
 }
 
-/* What z_a, the last of z, is needed for. */
-static void keep_tail(whitened *b, size_t row, const double *z)
+/* Stores what (2) needs of z_a, the last part of z. */
+static void store_tail(whitened *b, size_t row, const double *z)
 {
     size_t k = b->in->auxiliaries;
     for (size_t j = 0; j < k; j++) {
-        double turned = 0.0;
-        for (size_t l = j; l < k; l++) turned += 2.0 * z[l] * b->in->inverse[l * k + j];
+        double product = 0.0;
+        for (size_t l = j; l < k; l++) product += 2.0 * z[l] * b->in->inverse[l * k + j];
         b->z_aux[j * WHITENED_ROWS + row] = z[j];
-        b->beside[j * WHITENED_ROWS + row] = turned;
+        b->cross[j * WHITENED_ROWS + row] = product;
         b->rest[row] -= z[j] * z[j];
     }
     b->rest[row] = sqrt(larger(b->rest[row], 0.0));
 }
 
-/* z of every row: X L'^-1. */
+/* z of every row of the block: X L'^-1, then the leverages. */
 static void whiten(whitened *b)
 {
     const rows *data = b->in->u->data;
@@ -89,20 +89,20 @@ static void whiten(whitened *b)
                 (int)dim, 1.0, b->in->factor, (int)dim, b->z, (int)b->in->pitch);
     for (size_t i = 0; i < b->n; i++) {
         const double *z = b->z + i * b->in->pitch;
-        b->lever[i] = b->rest[i] = b->in->u->k->dot(dim, z, z);
-        keep_tail(b, i, z + dim - k);
+        b->leverage[i] = b->rest[i] = b->in->u->k->dot(dim, z, z);
+        store_tail(b, i, z + dim - k);
     }
 }
 
-/* The block's predictors with the auxiliary coordinates there. */
+/* The block as a batch with these predictors and auxiliary coordinates. */
 batch whitened_batch(const whitened *b, const double *eta, const double *aux)
 {
     return (batch){
         .k = b->in->u->k, .n = b->n, .eta = eta, .y = b->y, .aux = aux, .pitch = WHITENED_ROWS};
 }
 
-/* A block of rows, and the model's derivatives at the reference. */
-void whitened_take(whitened *b, size_t first, size_t n)
+/* Loads the rows of the block, and the model's derivatives at the reference. */
+void whitened_load(whitened *b, size_t first, size_t n)
 {
     b->first = first;
     b->n = n;

@@ -1,69 +1,64 @@
-/* Rows as a posterior N(centre, H^-1), H = L L', sees them: z_i = L^-1 x_i, and what their model says at the
- * reference. For influence.c, whose equations have the names. */
+/* Rows in the coordinates of a posterior N(centre, H^-1), H = L L': z_i = L^-1 x_i, with the
+ * derivatives of the model at the reference. Internal to influence.c, whose equations define
+ * the names. */
 #ifndef POSTERIOR_WHITENED_H
 #define POSTERIOR_WHITENED_H
 
 #include "posterior/full/influence.h"
-#include "posterior/full/predictors.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define WHITENED_ROWS ((size_t)256) /* of a block, at most */
+#define WHITENED_ROWS ((size_t)256) /* largest block */
 
-/* What is the same for every row. */
+/* What all rows have in common. */
 struct influence_meter {
     const posterior *u;
     size_t auxiliaries;
-    size_t pitch; /* of z */
+    size_t pitch; /* distance between the z of two rows, in doubles */
     influence_target to;
-    bool apart; /* centre and reference */
+    bool apart; /* centre and reference differ */
     double *memory;
     double *reference, *centre; /* dim */
-    double *factor;             /* dim*dim */
-    padded_line line;           /* the reference, padded, and the way from it to the centre */
+    double *factor;             /* dim*dim: L */
+    padded_line line;           /* the reference, and the direction from it to the centre */
     double *inverse, *square;   /* auxiliaries squared: M and M'M */
-    double *sd;                 /* dim: of effects */
-    double *sum;                /* of a row_reach, and counts */
-    pthread_mutex_t lock;       /* of the effects */
-    _Atomic uint64_t steepness; /* in units of 1/STEEP_UNIT; once d times too large */
+    double *sd;                 /* dim: posterior sds, the unit of effects */
+    double *sum;                /* influence_width numbers */
+    pthread_mutex_t lock;       /* guards to.effects */
+    _Atomic uint64_t steepness; /* sum of (5), times STEEP_UNIT */
 };
 
-/* Some rows, in the scratch of whoever works on them. */
+/* A block of rows; its arrays lie in the scratch of one thread. */
 typedef struct {
     const influence_meter *in;
     size_t first, n;
-    double *z;            /* WHITENED_ROWS * pitch */
-    double *eta, *shift;  /* predictors at the reference, and how far off the centre's are */
-    double *moved;        /* predictors at a node */
-    double *lever, *rest; /* |z|^2, and |z| without the auxiliaries' part */
-    double *g, *g0, *ee;  /* d log p/d eta at a node and at the reference, the second there */
-    double *sum[INFLUENCE_ORDERS];
-    /* WHITENED_ROWS for each auxiliary: the last of z, 2 M'z_a, derivatives as above; aa for each two of them */
-    double *z_aux, *beside, *ga, *ga0, *ea, *aa;
-    /* auxiliaries: node, how far that is from the reference, and where */
+    double *z;               /* WHITENED_ROWS * pitch */
+    double *eta, *shift;     /* predictors at the reference; those at the centre minus these */
+    double *moved;           /* predictors at a quadrature node */
+    double *leverage, *rest; /* |z|^2, and |z| without the auxiliaries' part */
+    double *g, *g0, *ee; /* d log p/d eta at a node and at the reference; l_ee at the latter */
+    double *sum[INFLUENCE_ORDERS]; /* (1) or (2) of every row */
+    /* WHITENED_ROWS numbers per auxiliary: z_a, the cross term 2 M'z_a, derivatives as
+     * above; aa has WHITENED_ROWS numbers per pair of auxiliaries. */
+    double *z_aux, *cross, *ga, *ga0, *ea, *aa;
+    /* One number per auxiliary: node s, offset from the reference, and the coordinate there. */
     double *node, *off, *at_node;
     double *move;    /* dim */
-    double *targets; /* room for y */
+    double *targets; /* scratch for y */
     const double *y;
 } whitened;
 
-/* Doubles that a block takes; base: where they are, NULL: only counted. */
+/* Points the arrays of b into base and returns the doubles they take; base NULL: only
+ * counts. */
 size_t whitened_carve(const influence_meter *in, whitened *b, double *base);
-/* M and M'M of in->factor. */
+/* Sets M (in->inverse) and M'M (in->square) from in->factor. */
 void whitened_invert(influence_meter *in);
-/* Rows, and the model's derivatives at the reference. */
-void whitened_take(whitened *b, size_t first, size_t n);
-/* The block with these predictors and auxiliary coordinates. */
+/* Loads n rows from `first` on: z, predictors and derivatives at the reference. */
+void whitened_load(whitened *b, size_t first, size_t n);
+/* The block as a batch with these predictors and auxiliary coordinates. */
 batch whitened_batch(const whitened *b, const double *eta, const double *aux);
+/* Weight of row i of the block. */
 double whitened_weight(const whitened *b, size_t i);
-/* moving.c: rows of a block that may move something; what ranks have of them; sd_j = |L^-1 e_j|, the posterior's at the mode
- * (`room`: dim). */
-void row_effects_add(const whitened *b, influence_meter *in);
-void moving_merge(const row_partition *partition, row_effects *kept);
-void row_effects_scale(size_t d, const double *factor, double *scratch, double *sd);
-/* reach.c: of the rows of a block, bend += their part of it in z; and when all are seen. */
-void reach_add(const whitened *b, const row_reach *to, double *third_sum);
-void reach_finish(const influence_meter *in, const double *sum);
 
 #endif

@@ -1,4 +1,5 @@
-/* What a chain remembers of its batches: begun, of another size, read back, or on other rows. */
+/* The state that a chain keeps about its batches: started, resized, restored from a
+ * checkpoint, or moved to other rows. */
 #include "posterior/minibatch/row_terms.h"
 
 #include <string.h>
@@ -15,13 +16,14 @@ void minibatch_resize(minibatch *u, const batch_kind *kind, size_t n)
 void minibatch_move(minibatch *u)
 {
     u->state->kept = u->state->turned = false;
-    u->state->first %= rows_min_per_rank(u->target->data); /* which every rank has */
+    /* a rank may have fewer rows than another: any rank has this many */
+    u->state->first %= rows_min_per_rank(u->target->data);
 }
 
 void minibatch_scratch(const minibatch *u, double **begin, double **end)
 {
     *begin = u->eta;
-    *end = u->taylor.p; /* carved next */
+    *end = u->taylor.p; /* the arrays carved after the scratch begin here */
 }
 
 void minibatch_restore(minibatch *u)
@@ -35,7 +37,7 @@ void minibatch_restore(minibatch *u)
 void minibatch_start(minibatch *u, rng random)
 {
     *u->state = (minibatch_state){.random = random, .noise = rng_sibling(&random, RNG_NOISE)};
-    minibatch_straighten(u);
+    minibatch_set_quadratic_priors(u);
     minibatch_resize(u, u->kind, u->is.batch);
     memset(u->added_noise, 0, u->target->dim * sizeof *u->added_noise);
     for (size_t i = 0; u->list && i < u->target->data->n; i++) u->list[i] = i;

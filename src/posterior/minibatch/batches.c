@@ -1,5 +1,5 @@
-/* Which rows a batch holds: all, a window, or random ones. Rows are without replacement within a
- * batch and batches are independent, as Theorem 1 of the paper needs. */
+/* Kinds of mini-batch: all rows, a window, random rows, or strata. Rows are drawn without
+ * replacement within a batch, and batches are independent, as Theorem 1 of the paper needs. */
 #include "posterior/minibatch/windows.h"
 
 static void pick_all(minibatch *u)
@@ -7,8 +7,8 @@ static void pick_all(minibatch *u)
     u->state->first = 0;
 }
 
-/* A window of consecutive shuffled rows at a uniform start, wrapping round: without the wrap the
- * rows at the ends would be seen less often. */
+/* A window of consecutive shuffled rows at a uniform start, wrapping round: without the wrap
+ * the rows at the ends would be drawn less often. */
 static void pick_window(minibatch *u)
 {
     windows_check_misses(u);
@@ -16,7 +16,7 @@ static void pick_window(minibatch *u)
     windows_next(u);
 }
 
-/* The permutation is kept from batch to batch: any order is as good as another to choose from. */
+/* The permutation is kept from batch to batch: any order is as good as another to draw from. */
 static void pick_random(minibatch *u)
 {
     rng_choose(&u->state->random, u->target->data->n, u->is.batch, u->list);
@@ -60,8 +60,9 @@ const batch_kind batch_strata = {
 const batch_kind *const batch_kinds[] = {&batch_full, &batch_window, &batch_random,
                                          &batch_strata, NULL};
 
-/* `factor`: of how many rows of the table each of these is an example. */
-static batch_part part_of(size_t begin, size_t size, double from, double factor)
+/* Fills a part of `size` rows that stand for `from` rows; factor: the number of table rows
+ * that each of these represents. */
+static batch_part make_part(size_t begin, size_t size, double from, double factor)
 {
     double n = (double)size;
     bool noisy = n < from && n >= 2.0;
@@ -78,11 +79,11 @@ void minibatch_divide(minibatch *u)
 {
     u->part_count = 1;
     double factor = rows_factor(u->target->data);
-    u->part[0] = part_of(0, u->is.batch, (double)u->target->data->n, factor);
+    u->part[0] = make_part(0, u->is.batch, (double)u->target->data->n, factor);
     if (u->kind != &batch_strata) return;
     u->part_count = u->parts->count;
     for (size_t i = 0, begin = 0; i < u->part_count; begin += u->allot[i++])
-        u->part[i] = part_of(begin, u->allot[i], (double)u->parts->size[i], factor);
+        u->part[i] = make_part(begin, u->allot[i], (double)u->parts->size[i], factor);
 }
 
 row_range minibatch_stratum_rows(const minibatch *u, size_t done)

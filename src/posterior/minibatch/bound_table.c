@@ -1,5 +1,6 @@
-/* Classes are those of floats with the same exponent and the same four leading bits of the mantissa, 16 an octave:
- * a row's class is read off its bound, which its class overstates by 3 % on average. */
+/* Classes are sets of floats with the same exponent and the same four leading bits of the
+ * mantissa, 16 per octave: the class of a row is read off the bits of its bound, and the
+ * class limit exceeds the bound by 3 % on average. */
 #include "posterior/minibatch/bound_table.h"
 #include "core/memory.h"
 #include "linalg/real.h"
@@ -10,19 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOP_SHIFT 19 /* of a float's bits: what is left are its exponent and four more */
-#define TOPS      ((size_t)4096)       /* of floats above 0 */
-#define TOP_NONE  ((size_t)0x7f8 << 1) /* of infinity */
+/* bits dropped from a float: what remains are the exponent and four bits of the mantissa */
+#define TOP_SHIFT 19
+#define TOPS      ((size_t)4096)       /* classes of positive floats */
+#define TOP_NONE  ((size_t)0x7f8 << 1) /* class of infinity */
 
 typedef struct {
     const posterior *u;
     const control *cv;
     const float *norm;
     const bound_table *tables;
-    uint16_t *top[BOUND_TABLES]; /* of every row's bound */
-} bounding;
+    uint16_t *top[BOUND_TABLES]; /* class of every row's bound */
+} classification;
 
-static uint16_t top_of(double bound)
+/* The class of a bound, rounded up. */
+static uint16_t class_of_bound(double bound)
 {
     float rounded = nextafterf((float)bound, INFINITY);
     uint32_t bits;
@@ -32,8 +35,8 @@ static uint16_t top_of(double bound)
     return (uint16_t)(bits >> TOP_SHIFT);
 }
 
-/* The least float above all those of the class. */
-static double above(size_t top)
+/* The smallest float above the class. */
+static double class_limit(size_t top)
 {
     uint32_t bits = (uint32_t)(top + 1) << TOP_SHIFT;
     float edge;
@@ -41,10 +44,10 @@ static double above(size_t top)
     return (double)edge;
 }
 
-/* b_i = (T_i / 6) |x~_i|^3 of each row, as its class. */
+/* Classifies each row of the block by b_i = (T_i / 6) |x~_i|^3, for every table. */
 static void classify(const void *self, row_range r, double *scratch, double *total)
 {
-    const bounding *b = self;
+    const classification *b = self;
     const predictor *model = b->u->model->predictor;
     const double *weight = b->u->data->weight;
     (void)scratch, (void)total;
@@ -54,39 +57,44 @@ static void classify(const void *self, row_range r, double *scratch, double *tot
         for (size_t k = 0; k < BOUND_TABLES; k++) {
             double reach = size > 0.0 ? size * b->tables[k].radius : 0.0;
             double third = cube > 0.0 ? model->third_bound(b->cv->eta[i], reach) : 0.0;
-            b->top[k][i] = top_of(cube * third);
+            b->top[k][i] = class_of_bound(cube * third);
         }
     }
 }
 
-static size_t class_of(size_t largest, size_t top)
+/* Position of a class in the table, in descending order of bounds; small bounds share the
+ * last. */
+static size_t table_position(size_t largest, size_t top)
 {
     return largest - top < BOUND_CLASSES ? largest - top : BOUND_CLASSES - 1;
 }
 
-/* Rows of every class, and the largest. */
+/* Counts the rows of every class, and returns the largest class. */
 static size_t count_rows(bound_table *t, size_t n, const uint16_t *top)
 {
     size_t count[TOPS] = {0}, largest = TOPS - 1;
     for (size_t i = 0; i < n; i++) count[top[i]]++;
     while (largest > 0 && count[largest] == 0) largest--;
-    for (size_t k = 0; k <= largest; k++) t->first[1 + class_of(largest, k)] += count[k];
+    for (size_t k = 0; k <= largest; k++) t->first[1 + table_position(largest, k)] += count[k];
     return largest;
 }
 
+/* Sorts the rows by class; sets bounds, cumulative sums and first positions. */
 static void sort_rows(bound_table *t, size_t n, size_t largest, const uint16_t *top)
 {
     size_t next[BOUND_CLASSES], *count = t->first + 1;
     for (size_t k = 0; k < BOUND_CLASSES; k++) {
         next[k] = t->first[k];
-        t->bound[k] = k <= largest ? above(largest - k) : 0.0;
+        t->bound[k] = k <= largest ? class_limit(largest - k) : 0.0;
         t->total += t->bound[k] * (double)count[k];
         t->upto[k] = t->total;
         count[k] += t->first[k];
     }
-    for (size_t i = 0; i < n; i++) t->order[next[class_of(largest, top[i])]++] = (uint32_t)i;
+    for (size_t i = 0; i < n; i++)
+        t->order[next[table_position(largest, top[i])]++] = (uint32_t)i;
 }
 
+/* Fills t->guide from the cumulative sums. */
 static void make_guide(bound_table *t)
 {
     size_t k = 0;
@@ -97,6 +105,7 @@ static void make_guide(bound_table *t)
     }
 }
 
+/* Fills one table from the classes of its rows. */
 static sbps_status fill_table(bound_table *t, size_t n, const uint16_t *top, sbps_error *err)
 {
     size_t largest = count_rows(t, n, top);
@@ -109,7 +118,8 @@ static sbps_status fill_table(bound_table *t, size_t n, const uint16_t *top, sbp
     return SBPS_OK;
 }
 
-/* |z| has its mode near sqrt(d): some beyond it nearly all are, and twice as far all but few. */
+/* |z| of a d-dimensional standard normal has its mode near sqrt(d): nearly all draws are
+ * within 1.5 of it, and all but very few within 1.5 times that. */
 static void set_radii(bound_table *tables, size_t d)
 {
     double near = sqrt((double)d) + 1.5;
@@ -123,7 +133,7 @@ sbps_status bound_tables_fill(const posterior *u, const control *cv, const float
 {
     size_t n = u->data->n;
     uint16_t *buffer = malloc(BOUND_TABLES * n * sizeof *buffer);
-    bounding b = {u, cv, norm, tables, {buffer, buffer + n, buffer + 2 * n}};
+    classification b = {u, cv, norm, tables, {buffer, buffer + n, buffer + 2 * n}};
     const row_sum what = {.self = &b, .add = classify, .beside = true};
     set_radii(tables, u->dim);
     sbps_status status = buffer ? row_sums(u->data, &what, NULL, err) : fail_memory(err);

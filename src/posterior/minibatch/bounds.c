@@ -50,7 +50,7 @@ static void map_row(const posterior *target, row_map map, size_t i, double *out)
 
 double bounds_norms(const potential *of, row_map map, double *scratch, double *each)
 {
-    const posterior *target = minibatch_behind(of)->target;
+    const posterior *target = minibatch_const(of)->target;
     double largest = 0.0;
     for (size_t i = 0; i < target->data->n; i++) {
         map_row(target, map, i, scratch);
@@ -64,13 +64,13 @@ double bounds_norms(const potential *of, row_map map, double *scratch, double *e
 
 void bounds_columns(const potential *of, row_map map, double *scratch, column_bounds out)
 {
-    const minibatch *u = minibatch_behind(of);
+    const minibatch *u = minibatch_const(of);
     const posterior *target = u->target;
     const predictor *m = target->model->predictor;
     size_t d = target->dim;
     memset(out.largest, 0, d * sizeof *out.largest);
     memset(out.total, 0, d * sizeof *out.total);
-    memset(out.lever, 0, d * sizeof *out.lever);
+    memset(out.leverage, 0, d * sizeof *out.leverage);
     for (size_t i = 0; i < target->data->n; i++) {
         map_row(target, map, i, scratch);
         double weight = row_weight(target, i), steep = weight * m->slope_bound;
@@ -79,7 +79,7 @@ void bounds_columns(const potential *of, row_map map, double *scratch, column_bo
         for (size_t j = 0; j < d; j++) {
             double x = fabs(scratch[j]);
             out.largest[j] = larger(apart * x, out.largest[j]);
-            out.lever[j] = larger(curved * x, out.lever[j]);
+            out.leverage[j] = larger(curved * x, out.leverage[j]);
             out.total[j] += steep * x;
         }
     }
@@ -87,7 +87,7 @@ void bounds_columns(const potential *of, row_map map, double *scratch, column_bo
 
 void bounds_hessian(const potential *of, row_map map, double *scratch, double *out)
 {
-    const posterior *target = minibatch_behind(of)->target;
+    const posterior *target = minibatch_const(of)->target;
     size_t d = target->dim;
     memset(out, 0, d * d * sizeof *out);
     for (size_t i = 0; i < target->data->n; i++) {
@@ -119,16 +119,17 @@ static double curved_bound(const minibatch *u, size_t j)
 
 double bounds_curved_slope(const potential *of, const double *a)
 {
-    const minibatch *u = minibatch_behind(of);
+    const minibatch *u = minibatch_const(of);
     double sum = 0.0;
     for (size_t c = 0; c < u->curved_count; c++)
-        sum += fabs(minibatch_seen(u, a, u->curved[c])) * curved_bound(u, u->curved[c]);
+        sum +=
+            fabs(minibatch_prior_argument(u, a, u->curved[c])) * curved_bound(u, u->curved[c]);
     return sum;
 }
 
 prior_line bounds_prior_line(const potential *of)
 {
-    const minibatch *u = minibatch_behind(of);
+    const minibatch *u = minibatch_const(of);
     return (prior_line){.slope = u->state->prior_slope,
                         .rate = u->state->prior_rate,
                         .rest = bounds_curved_slope(of, u->q)};
@@ -136,7 +137,7 @@ prior_line bounds_prior_line(const potential *of)
 
 void bounds_exact_gradient(const potential *of, double *slope, double *rate)
 {
-    const minibatch *u = minibatch_behind(of);
+    const minibatch *u = minibatch_const(of);
     for (size_t j = 0; j < u->target->dim; j++) {
         const prior *own = &u->target->priors[j];
         bool exact = own->kind->quadratic && !log_prior_centred(u->target, j);
@@ -155,12 +156,13 @@ void bounds_exact_gradient(const potential *of, double *slope, double *rate)
 
 bool bounds_curved_gradient(const potential *of, double t, double *out)
 {
-    const minibatch *u = minibatch_behind(of);
+    const minibatch *u = minibatch_const(of);
     if (!u->curved_count) return false;
     memset(out, 0, u->target->dim * sizeof *out);
     for (size_t c = 0; c < u->curved_count; c++) {
         size_t j = u->curved[c];
-        double w = minibatch_seen(u, u->p, j) + t * minibatch_seen(u, u->q, j);
+        double w =
+            minibatch_prior_argument(u, u->p, j) + t * minibatch_prior_argument(u, u->q, j);
         minibatch_spread(u, j, -prior_slope(&u->target->priors[j], SCALE_PLAIN, w), out);
     }
     return true;
@@ -192,6 +194,6 @@ double bounds_row_partial(potential *of, size_t row, double t, const double *a)
     if (u->cv) d_eta -= u->cv->d_eta[row];
     if (!data->x) data->storage->decode(data, row, u->point);
     double partial = -(double)data->n * row_weight(target, row) * d_eta * dot(data->d, x, a);
-    u->is.lost = u->is.lost || isnan(partial);
+    u->is.had_nan = u->is.had_nan || isnan(partial);
     return partial;
 }

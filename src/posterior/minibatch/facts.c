@@ -1,6 +1,7 @@
-/* What samplers may know of a posterior. */
+/* Properties of a posterior that samplers may depend on. */
 #include "posterior/minibatch/minibatch.h"
 
+/* True if U is convex: rows and priors are log-concave. */
 static bool convex(const posterior *target)
 {
     if (!target->model->facts.log_concave) return false;
@@ -10,6 +11,7 @@ static bool convex(const posterior *target)
     return true;
 }
 
+/* Name of the first prior without a bound on its slope; NULL if there is none. */
 static const char *unbounded_prior(const posterior *target)
 {
     for (size_t j = 0; j < target->dim; j++) {

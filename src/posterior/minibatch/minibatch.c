@@ -4,10 +4,10 @@
  *   G~    = dU~/dt = -d/dt log prior - (N/n) sum_i g_i,      g_i = d/dt log p_i
  *   c^2   = (N^2/n) (1 - n/N) Var_i g_i                                        (10)
  *
- * Var_i is the sample variance (n - 1). A control variate takes its Taylor polynomial out of each g_i
- * and adds the exact sum of it, known from p and q alone (control.c). Gaussian noise of sd s on each
- * component of the gradient, where it is asked for, adds s^2 |u|^2 to c^2. What a range of rows says
- * is in terms.c. */
+ * Var_i is the sample variance (n - 1). A control variate subtracts its Taylor polynomial
+ * from each g_i and adds the exact sum, known from p and q alone (control.c). Gaussian noise
+ * of sd s on each component of the gradient, if requested, adds s^2 |q|^2 to c^2. The terms
+ * of a range of rows are computed in terms_predictor.c and terms_pointwise.c. */
 #include "posterior/minibatch/minibatch.h"
 #include "linalg/real.h"
 #include "posterior/minibatch/recompute_rows.h"
@@ -66,10 +66,11 @@ void minibatch_carve(minibatch *u, const batch_kind *kind, const posterior *targ
     }
 }
 
-/* ---- w as the rows want it ---- */
+/* ---- padded points ---- */
 
-/* Auxiliary coordinates follow the padding, which is zero. */
-static void spread(const minibatch *u, const double *from, double *to)
+/* Copies dim numbers to a padded point; auxiliary coordinates follow the padding, which is
+ * zero. */
+static void pad_point(const minibatch *u, const double *from, double *to)
 {
     const posterior *target = u->target;
     memset(to, 0, target->width * sizeof *to);
@@ -80,8 +81,8 @@ static void spread(const minibatch *u, const double *from, double *to)
 
 /* ---- rows of the batch ---- */
 
-/* Sum of the values over a part of the batch, and of their squares. A wrapped window fills a block
- * in two goes, so that sums do not depend on where it wraps. */
+/* Sums over a part of the batch of the values, and of their squares. A wrapped window fills
+ * a block in two steps, so that sums do not depend on where it wraps. */
 static void sum_part(minibatch *u, const batch_part *p, double t, terms_values values,
                      double sums[2])
 {
@@ -105,6 +106,7 @@ static void sum_part(minibatch *u, const batch_part *p, double t, terms_values v
     }
 }
 
+/* Sums of slopes over a part, by the fastest method that applies. */
 static void sum_slopes(minibatch *u, const batch_part *p, double t, double sums[2])
 {
     if (u->state->turned && t == 0.0)
@@ -134,10 +136,11 @@ typedef struct {
 /* Sums over a part of the batch at time t, and of squares. */
 typedef void (*part_sum)(minibatch *u, const batch_part *p, double t, double sums[2]);
 
+/* The estimate of a sum over all rows, from the parts of the batch. */
 static estimate sum_rows(minibatch *u, double t, part_sum sum)
 {
     estimate e = {0};
-    u->terms->place(u, t);
+    u->terms->prepare(u, t);
     for (size_t i = 0; i < u->part_count; i++) {
         const batch_part *p = &u->part[i];
         double sums[2];
@@ -145,10 +148,11 @@ static estimate sum_rows(minibatch *u, double t, part_sum sum)
         e.total += p->each * sums[0];
         e.variance += p->scatter * scatter(p, sums); /* (10) */
     }
-    u->is.lost = u->is.lost || isnan(e.total);
+    u->is.had_nan = u->is.had_nan || isnan(e.total);
     return e;
 }
 
+/* N / n. */
 static double row_scale(const minibatch *u)
 {
     return (double)rows_all(u->target->data) / (double)u->is.batch;
@@ -156,7 +160,8 @@ static double row_scale(const minibatch *u)
 
 /* ---- the line ---- */
 
-/* The exact slope of a control variate, -q.(g + H (p - w_hat) + t H q). */
+/* The exact slope of a control variate, -q.(g + H (p - w_hat) + t H q), and its padded
+ * vectors. */
 static void set_control_line(minibatch *u, const double *p, const double *q)
 {
     minibatch_state *state = u->state;
@@ -177,12 +182,14 @@ static void set_control_line(minibatch *u, const double *p, const double *q)
     state->exact_rate = -k->dot(stride, u->taylor.q, u->taylor.hq);
 }
 
+/* potential_set_line: pads the line, and computes everything that does not depend on the
+ * batch. */
 static void set_line(potential *of, const double *p, const double *q)
 {
     minibatch *u = minibatch_of(of);
     const posterior *target = u->target;
-    spread(u, p, u->p);
-    spread(u, q, u->q);
+    pad_point(u, p, u->p);
+    pad_point(u, q, u->q);
     minibatch_state *state = u->state;
     state->still = state->kept = state->turned = false;
     state->prior_slope = state->prior_rate = state->speed2 = 0.0;
@@ -195,6 +202,7 @@ static void set_line(potential *of, const double *p, const double *q)
     minibatch_set_centred(u);
 }
 
+/* potential_reverse_line: as set_line, and the stored residuals stay valid. */
 static void reverse_line(potential *of, const double *p, const double *q)
 {
     minibatch *u = minibatch_of(of);
@@ -204,7 +212,7 @@ static void reverse_line(potential *of, const double *p, const double *q)
     u->state->time = 0.0;
 }
 
-/* What is known without rows: -d/dt log prior at time t, and a control variate's exact part. */
+/* The slope without rows: -d/dt log prior at time t, and a control variate's exact part. */
 static double exact_part(const minibatch *u, double t)
 {
     const posterior *target = u->target;
@@ -213,12 +221,14 @@ static double exact_part(const minibatch *u, double t)
         state->exact_slope + state->prior_slope + t * (state->exact_rate + state->prior_rate);
     for (size_t c = 0; c < u->curved_count; c++) {
         size_t j = u->curved[c];
-        double q = minibatch_seen(u, u->q, j), w = minibatch_seen(u, u->p, j) + t * q;
+        double q = minibatch_prior_argument(u, u->q, j),
+               w = minibatch_prior_argument(u, u->p, j) + t * q;
         slope -= q * prior_slope(&target->priors[j], target->scale[j], w);
     }
     return slope;
 }
 
+/* potential_observe_again: slope and variance on the current batch. */
 static observation observe_again(potential *of, double t)
 {
     minibatch *u = minibatch_of(of);
@@ -235,6 +245,7 @@ static observation observe_again(potential *of, double t)
     return o;
 }
 
+/* Draws a new batch, and new noise for the gradient. */
 static void pick(minibatch *u)
 {
     u->state->kept = u->state->turned = false;
@@ -264,23 +275,24 @@ double minibatch_row_variance(minibatch *u)
     double sums[2], n = (double)u->is.batch, total = (double)rows_all(u->target->data);
     const batch_part whole = {.end = u->is.batch, .inverse_size = 1.0 / n};
     pick(u);
-    u->terms->place(u, 0.0);
+    u->terms->prepare(u, 0.0);
     sum_slopes(u, &whole, 0.0, sums);
     return scatter(&whole, sums) * total * total / (n - 1.0);
 }
 
 /* ---- gradient ---- */
 
-/* What a row of a part counts for, over N/n. */
+/* Factor of the rows of a part, relative to N/n. */
 static double part_factor(const minibatch *u, const batch_part *p)
 {
     return p->each / row_scale(u);
 }
 
+/* u->total += the batch's weighted gradient at time t, evaluated from scratch. */
 static void sum_gradients(minibatch *u, double t, double *loglik)
 {
-    u->state->kept = u->state->turned = false; /* `out` is written over */
-    u->terms->place(u, t);
+    u->state->kept = u->state->turned = false; /* `out` is overwritten */
+    u->terms->prepare(u, t);
     for (size_t i = 0; i < u->part_count; i++) {
         const batch_part *p = &u->part[i];
         u->factor = part_factor(u, p);
@@ -293,6 +305,7 @@ static void sum_gradients(minibatch *u, double t, double *loglik)
     u->factor = 1.0;
 }
 
+/* The gradient's sum from the residuals stored by the last observation. */
 static void combine_kept(minibatch *u)
 {
     for (size_t i = 0; i < u->part_count; i++) {
@@ -301,6 +314,8 @@ static void combine_kept(minibatch *u)
     }
 }
 
+/* grad U~ on the batch of the last observation; *loglik += the batch's log-likelihood unless
+ * NULL. */
 static void gradient_at(minibatch *u, double *gradient, double *loglik)
 {
     const posterior *target = u->target;
@@ -318,14 +333,15 @@ static void gradient_at(minibatch *u, double *gradient, double *loglik)
         if (u->cv) gradient[j] -= u->cv->gradient[j];
         if (u->cv && u->cv->hessian) gradient[j] -= u->taylor.hp[j] + t * u->taylor.hq[j];
         if (u->is.noise > 0.0) gradient[j] += u->added_noise[j];
-        u->is.lost = u->is.lost || isnan(gradient[j]);
+        u->is.had_nan = u->is.had_nan || isnan(gradient[j]);
     }
     minibatch_add_centred(u, t, gradient);
     if (target->model->parameters.joint_prior_gradient)
         target->model->parameters.joint_prior_gradient(target->self, u->p, -1.0, gradient);
     for (size_t c = 0; c < u->curved_count; c++) {
         size_t j = u->curved[c];
-        double w = minibatch_seen(u, u->p, j) + t * minibatch_seen(u, u->q, j);
+        double w =
+            minibatch_prior_argument(u, u->p, j) + t * minibatch_prior_argument(u, u->q, j);
         minibatch_spread(u, j, -prior_slope(&target->priors[j], target->scale[j], w), gradient);
     }
 }
@@ -335,10 +351,10 @@ static void gradient(potential *of, double *gradient)
     gradient_at(minibatch_of(of), gradient, NULL);
 }
 
-/* A line that stands still at w. */
+/* Replaces the line by the fixed point w, with a fresh batch. */
 static void set_point(minibatch *u, const double *w)
 {
-    spread(u, w, u->p);
+    pad_point(u, w, u->p);
     memset(u->q, 0, u->target->width * sizeof *u->q);
     if (u->cv && u->cv->hessian) set_control_line(u, w, u->q);
     minibatch_set_centred(u);
@@ -347,23 +363,23 @@ static void set_point(minibatch *u, const double *w)
     pick(u);
 }
 
-/* All rows of a long table are shared out over threads, where there are more of these than chains, and over ranks.
- * False: they are not, or memory was short. */
+/* Sums over all rows of a long table use all threads (where there are more than chains) and
+ * ranks. Returns false if that does not apply or memory was short. */
 static bool evaluate_in_parallel(minibatch *u, const double *w, double *value, double *gradient)
 {
     const posterior *target = u->target;
     bool plain = u->kind == &batch_full && !u->cv && u->is.noise == 0.0;
-    bool alone = target->data->partition ||
-                 target->model->transformation.apply; /* there is no other way */
-    if (!plain || (target->data->n <= PART_ROWS && !alone)) return false;
+    /* there is no serial alternative */
+    bool required = target->data->partition || target->model->transformation.apply;
+    if (!plain || (target->data->n <= PART_ROWS && !required)) return false;
     if (posterior_gradient(target, w, value, gradient, NULL) == SBPS_OK) {
-        for (size_t j = 0; j < target->dim; j++) u->is.lost = u->is.lost || isnan(gradient[j]);
+        for (size_t j = 0; j < target->dim; j++)
+            u->is.had_nan = u->is.had_nan || isnan(gradient[j]);
         return true;
     }
-    for (size_t j = 0; alone && j < target->dim; j++)
-        gradient[j] = NAN; /* the path ends here */
-    if (alone && value) *value = NAN;
-    return alone;
+    for (size_t j = 0; required && j < target->dim; j++) gradient[j] = NAN; /* ends the path */
+    if (required && value) *value = NAN;
+    return required;
 }
 
 static void fresh_gradient(potential *of, const double *w, double *gradient)
@@ -376,6 +392,7 @@ static void fresh_gradient(potential *of, const double *w, double *gradient)
 
 /* ---- value ---- */
 
+/* U~ at time t on the current batch; *sd is that of its noise unless NULL. */
 static double value_at(minibatch *u, double t, double *sd)
 {
     estimate e = sum_rows(u, t, sum_logliks);
@@ -407,12 +424,12 @@ static void value(potential *of, const double *w, double *value, double *sd)
 
 static double speed2(const potential *of)
 {
-    return minibatch_behind(of)->state->speed2;
+    return minibatch_const(of)->state->speed2;
 }
 
 static double next_kink(const potential *of, double t, double *jump)
 {
-    return minibatch_next_kink(minibatch_behind(of), t, jump);
+    return minibatch_next_kink(minibatch_const(of), t, jump);
 }
 
 static const potential_calls calls = {

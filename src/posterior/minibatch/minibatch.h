@@ -1,5 +1,6 @@
-/* A potential seen through mini-batches of the rows of a posterior: see potential.h. Made and resized
- * by whoever runs chains; the files of this folder share what lies inside. */
+/* A potential (see potential.h) that is observed through mini-batches of the rows of a
+ * posterior. Created and resized by the code that runs chains; the struct's members are
+ * shared by the files of this folder. */
 #ifndef POSTERIOR_MINIBATCH_H
 #define POSTERIOR_MINIBATCH_H
 
@@ -16,31 +17,32 @@
 typedef struct minibatch minibatch;
 
 typedef struct {
-    const char *name; /* as --minibatch says it */
+    const char *name; /* the value of --minibatch */
     const char *summary;
     /* Chooses the rows of the next batch. */
     void (*pick)(minibatch *u);
-    /* Optional: batches are of this kind from now on. */
+    /* Optional: called when batches become of this kind. */
     void (*start)(minibatch *u);
-    bool uses_list; /* rows are listed in `list`; else they run from `first`, wrapping round */
+    /* rows are listed in `list`; else they run from `first` on, wrapping round */
+    bool uses_list;
 } batch_kind;
 
-extern const batch_kind
-    *const batch_kinds[]; /* NULL at the end: full, window, random, strata */
+extern const batch_kind *const batch_kinds[]; /* full, window, random, strata, NULL */
 extern const batch_kind batch_full, batch_window, batch_random, batch_strata;
 
-/* A batch's scratch holds at most this many rows; larger ones go through in blocks. */
+/* Largest number of rows in the scratch; larger batches are evaluated in blocks. */
 #define MINIBATCH_BLOCK ((size_t)1024)
 
 typedef struct {
-    rng random;       /* which rows, and nothing else */
-    rng ahead;        /* the same stream, some windows further on */
-    rng noise;        /* of --gradient-noise */
-    uint64_t n, kind; /* rows a batch; index of the kind: both may change between flights */
+    rng random; /* chooses rows, and nothing else */
+    rng ahead;  /* the same stream, some windows ahead */
+    rng noise;  /* for --gradient-noise */
+    /* rows per batch; index of the kind: both may change between segments */
+    uint64_t n, kind;
     size_t start[STRATA_MAX];       /* where the window of each stratum begins */
     size_t first;                   /* first row of the batch when it is a window */
     double time;                    /* of the last observation */
-    double prior_slope, prior_rate; /* quadratic priors along the line: slope + rate t */
+    double prior_slope, prior_rate; /* of quadratic priors along the line: slope + rate t */
     double exact_slope, exact_rate; /* of a control variate: slope + rate t */
     double speed2;                  /* |q|^2 */
     uint64_t still;                 /* q is 0: rows need their products with p alone */
@@ -48,90 +50,97 @@ typedef struct {
     uint64_t turned; /* p is the point of that observation, q is new */
 } minibatch_state;
 
-/* A centred intercept's prior, if it is quadratic, and what it sees of the line. */
+/* A centred intercept's prior, if it is quadratic, and its argument p + t q along the line. */
 typedef struct {
     double centre, curvature, p, q;
 } centred_prior;
 
-/* What a control variate of the second order knows of the line; entries padded for the kernels. */
+/* A second-order control variate along the line; entries padded for the kernels. */
 typedef struct {
     size_t stride;
     double *p, *q;   /* p - w_hat and q */
     double *hp, *hq; /* H of the log-likelihood at w_hat times those */
 } taylor_line;
 
-/* A batch is made of parts, each drawn from rows of its own. */
+/* A batch consists of parts, each drawn from its own rows of the table. */
 typedef struct {
-    size_t begin, end;                  /* rows of the batch */
-    double from;                        /* rows that they stand for */
-    double each, inverse_size, scatter; /* from / n, 1 / n and, from sum (g - mean)^2 to c^2,
-                                    from^2 (1 - n / from) / (n (n - 1)); n = end - begin */
+    size_t begin, end; /* positions in the batch */
+    double from;       /* rows of the table that they represent */
+    /* from / n, 1 / n, and the factor from sum (g - mean)^2 to c^2: from^2 (1 - n / from) /
+     * (n (n - 1)), with n = end - begin */
+    double each, inverse_size, scatter;
 } batch_part;
 
 struct minibatch {
     potential is;
     const batch_kind *kind;
     const posterior *target;
-    const struct row_terms *terms; /* of its model, see terms.h */
+    const struct row_terms *terms; /* for its form of model, see row_terms.h */
     size_t curved_count;           /* coordinates whose prior is not quadratic */
     size_t *curved;
     const control *cv; /* NULL: no control variate */
-    /* set after carving, when wanted */
+    /* Set after carving, if needed. */
     const strata *parts;      /* for batches by strata */
-    size_t allot[STRATA_MAX]; /* rows of each in a batch */
+    size_t allot[STRATA_MAX]; /* rows of each stratum in a batch */
     size_t part_count;
     batch_part part[STRATA_MAX];
-    const struct row_bounds
-        *bounds;   /* for pairs of points: bounds.h; NULL: they take all rows */
-    double factor; /* of the rows at hand, over N/n: 1 but for strata */
-    /* windows of a table on disk */
-    row_reader *reader;             /* NULL: from the map */
-    gathered_rows *gathered;        /* rows of the batch, where they do not lie side by side */
-    size_t windows, misses, asking; /* since the start; not in memory; to be asked for unseen */
+    /* for pairs of points, see bounds.h; NULL: these take all rows */
+    const struct row_bounds *bounds;
+    double factor; /* factor of the current rows relative to N/n: 1 except for strata */
+    /* Windows of a table on disk. */
+    row_reader *reader;      /* NULL: rows are read from the memory map */
+    gathered_rows *gathered; /* rows of the batch, where they are not contiguous */
+    /* windows since the start, windows not in memory, windows still to be requested
+     * unconditionally */
+    size_t windows, misses, requests_left;
     /* in the chain's arena */
     minibatch_state *state;
-    double *p, *q; /* the line w = p + t q; for predictor models padded for the row kernels */
-    double *centre,
-        *curvature; /* dim: d/dw log prior = curvature (w - centre) where it is quadratic; else 0 */
-    centred_prior *centred_priors; /* target->centred of them: the same of centred intercepts */
+    /* the line w = p + t q; padded for the row kernels in predictor models */
+    double *p, *q;
+    /* dim: d/dw log prior = curvature (w - centre) of a quadratic prior; else 0 */
+    double *centre, *curvature;
+    /* target->centred of them: the same for centred intercepts */
+    centred_prior *centred_priors;
     taylor_line taylor;
-    double *added_noise; /* dim: the noise of the last observation */
-    size_t *list;        /* a permutation of all rows, its first n the batch; or NULL */
-    /* scratch, nothing to remember */
-    size_t block;                             /* rows of the next */
-    double *eta, *deta, *y, *out, *buffer[2]; /* a block of rows each */
-    double *aux;                              /* one for each auxiliary, and one without any */
-    double *point, *aside, *total, *scratch;  /* as p, thrice; what the model asks for */
-    /* Of a table that is lean: blocks of what rows say at the reference, and a control with them, see lean.h. */
+    double *added_noise; /* dim: the added noise of the last observation */
+    size_t *list;        /* a permutation of all rows, its first n being the batch; or NULL */
+    /* Scratch, without state. */
+    size_t block;                             /* rows that fit */
+    double *eta, *deta, *y, *out, *buffer[2]; /* one block of rows each */
+    double *aux;                              /* one block per auxiliary, and one without any */
+    double *point, *aside, *total, *scratch;  /* as p, three times; the model's own */
+    /* Tables with recompute_rows: the numbers of a block at the reference, and a control
+     * variate that refers to them, see recompute_rows.h. */
     double *recomputed;
-    control seen;
+    control recomputed_control;
 };
 
-/* What samplers may know of a posterior. */
+/* Properties of a posterior for samplers. */
 potential_facts minibatch_facts(const posterior *target);
 
-/* Two-pass carving (see arena): the handle is the caller's, its state lies in `memory`. */
+/* Carves the state of u out of an arena in two passes (see arena); u itself is the caller's. */
 void minibatch_carve(minibatch *u, const batch_kind *kind, const posterior *target, size_t n,
                      arena *memory);
-/* After carving: takes `cv` out of the noise (NULL: no control variate), and adds Gaussian noise of this
- * sd to every component of the gradient. */
+/* After carving: sets the control variate cv (borrowed; NULL: none), and the sd of Gaussian
+ * noise added to every component of the gradient. */
 void minibatch_equip(minibatch *u, const control *cv, double noise);
-/* Fills the state of a carved potential; not on resume. */
+/* Starts a carved potential with a random stream; not after resuming. */
 void minibatch_start(minibatch *u, rng random);
-/* Before its memory is freed: gives back what it holds of the table. One never carved is fine. */
+/* Before its memory is freed: releases what it holds of the table. A u that was never carved
+ * is fine. */
 void minibatch_release(minibatch *u);
 
-/* Other batches from now on; a kind that lists rows must have been carved. */
+/* Changes kind and size of batches; a kind with `uses_list` must have been carved. */
 void minibatch_resize(minibatch *u, const batch_kind *kind, size_t n);
-/* Its state was made where other rows are: nothing of those is remembered. To be resized next. */
+/* After moving to a chain with other rows: resets the state that refers to rows. To be
+ * resized next. */
 void minibatch_move(minibatch *u);
-/* Where its scratch lies in the memory it was carved from. Nothing is to be remembered of it but where the
- * batch is kept. */
+/* The extent of its scratch in the arena, which carries no state except the stored batch. */
 void minibatch_scratch(const minibatch *u, double **begin, double **end);
-/* The handle after its state was read back. */
+/* Updates u after its state was restored from a checkpoint. */
 void minibatch_restore(minibatch *u);
 
-/* As potential_observe, of -sum log p alone: without the prior, and without --gradient-noise. */
+/* As potential_observe, of -sum log p alone: without prior and without --gradient-noise. */
 observation minibatch_observe_likelihood(minibatch *u, double t);
 /* N^2 times the variance of one row's slope at time 0, on a fresh batch of two rows or more. */
 double minibatch_row_variance(minibatch *u);
@@ -143,22 +152,23 @@ static inline minibatch *minibatch_of(potential *u)
 {
     return (minibatch *)u;
 }
-static inline const minibatch *minibatch_behind(const potential *u)
+static inline const minibatch *minibatch_const(const potential *u)
 {
     return (const minibatch *)u;
 }
-/* Coordinate j of a point as the rows want it. */
+/* Coordinate j of a padded point. */
 static inline double minibatch_coordinate(const minibatch *u, const double *x, size_t j)
 {
     return x[j < u->target->columns ? j : j + u->target->width - u->target->dim];
 }
-/* What prior j sees of such a point, see log_prior.h. */
-static inline double minibatch_seen(const minibatch *u, const double *x, size_t j)
+/* The argument of prior j at a padded point, see log_prior.h. */
+static inline double minibatch_prior_argument(const minibatch *u, const double *x, size_t j)
 {
     return log_prior_centred(u->target, j) ? log_prior_argument(u->target, x, j)
                                            : minibatch_coordinate(u, x, j);
 }
-/* out[j] += slope, or for a centred intercept that times the gradient of what its prior sees. */
+/* out[j] += slope, or for a centred intercept that times the gradient of its prior's
+ * argument. */
 static inline void minibatch_spread(const minibatch *u, size_t j, double slope, double *out)
 {
     if (log_prior_centred(u->target, j))
@@ -166,18 +176,23 @@ static inline void minibatch_spread(const minibatch *u, size_t j, double slope, 
     else
         out[j] += slope;
 }
-/* Fills centre, curvature and those of leads. */
-void minibatch_straighten(minibatch *u);
-/* prior_along.c: what leads see of the line, their slope along it, their part of the gradient. */
+/* prior_line.c: sets centre and curvature of quadratic priors, also of centred intercepts. */
+void minibatch_set_quadratic_priors(minibatch *u);
+/* prior_line.c: arguments of the centred intercepts' priors on the line, and their slope
+ * along it. */
 void minibatch_set_centred(minibatch *u);
+/* Adds their part of grad U at time t. */
 void minibatch_add_centred(const minibatch *u, double t, double *gradient);
+/* As potential_next_kink. */
 double minibatch_next_kink(const minibatch *u, double t, double *jump);
 /* log p(w) of the prior at time t of the line. */
 double minibatch_log_prior(const minibatch *u, double t);
 /* Fills the parts of a batch. */
 void minibatch_divide(minibatch *u);
-/* Rows done.. of the batch, at most a block, cut where a window wraps round or a part ends. */
+/* minibatch_rows of a batch by strata. */
 row_range minibatch_stratum_rows(const minibatch *u, size_t done);
+/* Rows of the batch from position `done` on: at most a block, cut where a window wraps round
+ * or a part ends. */
 static inline row_range minibatch_rows(const minibatch *u, size_t done)
 {
     if (u->kind == &batch_strata) return minibatch_stratum_rows(u, done);
@@ -188,9 +203,9 @@ static inline row_range minibatch_rows(const minibatch *u, size_t done)
     if (first >= total) first -= total;
     return (row_range){NULL, first, n < total - first ? n : total - first};
 }
-/* The table to read x of these rows from, and in *r where they are there. */
+/* windows.c: the table from which x of these rows is read; *r becomes their position there. */
 const rows *minibatch_data(const minibatch *u, row_range *r);
-/* What was read back of a carved potential that was started: see inspect.h. */
+/* Checks the restored state of a potential that was carved and started, see inspect.h. */
 void minibatch_inspect(const minibatch *u, inspection *x);
 
 #endif

@@ -1,5 +1,6 @@
-/* What a potential's memory may hold when it was read from a file. The line it was aimed along is given
- * anew before the next look, but the batch of the last look is looked at again after a bounce. */
+/* Checks the state of a potential that was restored from a file. The line is set anew before
+ * the next observation, but the batch of the last observation is evaluated again after a
+ * bounce. */
 #include "posterior/minibatch/row_terms.h"
 
 #include <float.h>
@@ -11,7 +12,7 @@ static size_t kind_count(void)
     return count;
 }
 
-/* Batches of this kind can be made with what was carved and set up. */
+/* True if batches of this kind can be made with what was carved and set up. */
 static bool possible(const minibatch *u, const batch_kind *kind)
 {
     if (kind->uses_list) return u->list;
@@ -25,12 +26,14 @@ static size_t batch_rows(const minibatch *u)
     return parted ? strata_allot(u->parts, n, each) : n;
 }
 
-/* r of every row is kept for predictor models alone, and while a batch fits in a block. */
+/* r of every row is stored for predictor models alone, and only while a batch fits in a
+ * block. */
 static bool can_keep(const minibatch *u)
 {
     return u->target->mean != MEAN_OTHER && batch_rows(u) <= MINIBATCH_BLOCK;
 }
 
+/* Which rows are in the batch, and what is stored about them. */
 static void inspect_batch(const minibatch *u, inspection *x)
 {
     const minibatch_state *s = u->state;
@@ -54,6 +57,7 @@ static void inspect_batch(const minibatch *u, inspection *x)
     inspect_that(x, "a batch that was turned and not kept", !s->turned || s->kept);
 }
 
+/* Coefficients of the line may hold any number: they are set anew. */
 static void inspect_line(const minibatch *u, inspection *x)
 {
     const minibatch_state *s = u->state;
@@ -63,6 +67,7 @@ static void inspect_line(const minibatch *u, inspection *x)
         inspect_any(x, line[i], sizeof *line[i]);
 }
 
+/* Scratch may hold anything. */
 static void inspect_scratch(const minibatch *u, inspection *x)
 {
     size_t wide = u->target->width, block = u->block, aux = u->target->auxiliaries;

@@ -1,7 +1,7 @@
-/* The potential U = -log prior - sum log p, seen through noise. Three calls are the heart: aim
- * along a line once per velocity, observe the slope at a time with a fresh mini-batch, and ask
- * for the gradient on that batch. Samplers know nothing else of model, prior and data: what they may
- * ask of them are the facts. */
+/* The potential U = -log prior - sum log p, observed through mini-batch noise. Three calls
+ * are central: set a line once per velocity, observe the slope at a time with a fresh
+ * mini-batch, and compute the gradient on that batch. Samplers do not depend on model, prior
+ * or data; the properties they may use are in potential_facts. */
 #ifndef POSTERIOR_POTENTIAL_H
 #define POSTERIOR_POTENTIAL_H
 
@@ -10,20 +10,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is true of U whatever the batch. */
+/* Properties of U that do not depend on the batch. */
 typedef struct {
     size_t dim;
-    size_t rows;                 /* of the table */
-    const char *model;           /* its name, for sentences */
-    bool convex;                 /* U is convex along every line */
-    bool quadratic;              /* so is log p of every row, see bounds_curvature */
-    bool bounded;                /* every row's slope and curvature have bounds, see bounds.h */
-    bool third_bounded;          /* so has its third derivative near the reference */
-    const char *unbounded_prior; /* the first prior whose slope has none; NULL: all have one */
+    size_t rows;        /* of the table */
+    const char *model;  /* its name, for messages */
+    bool convex;        /* U is convex along every line */
+    bool quadratic;     /* log p of every row is quadratic, see bounds_curvature */
+    bool bounded;       /* slope and curvature of every row are bounded, see bounds.h */
+    bool third_bounded; /* third derivatives are bounded near the reference */
+    /* name of the first prior with unbounded slope; NULL: none */
+    const char *unbounded_prior;
 } potential_facts;
 
 typedef struct potential potential;
 
+/* The implementation, see minibatch.c; the functions below call it. */
 typedef struct {
     void (*set_line)(potential *u, const double *p, const double *q);
     void (*reverse_line)(potential *u, const double *p, const double *q);
@@ -38,23 +40,25 @@ typedef struct {
     double (*line_value)(potential *u, double t);
 } potential_calls;
 
-/* The first member of whoever implements it. */
+/* The first member of the struct that implements it. */
 struct potential {
     const potential_calls *call;
     potential_facts facts;
-    size_t batch; /* rows a look takes; changes between flights */
-    double noise; /* sd of Gaussian noise on every component of the gradient; 0: none */
-    const double *reference; /* of a control variate, dim; NULL: there is none */
-    bool lost;               /* a sum over rows was NaN since somebody has set this to false */
+    size_t batch; /* rows per observation; may change between segments */
+    /* sd of Gaussian noise added to every component of the gradient; 0: none */
+    double noise;
+    const double *reference; /* dim: reference of the control variate; NULL: none */
+    bool had_nan;            /* a sum over rows was NaN since this was last cleared */
 };
 
-/* The line w(t) = p + t q from now on (dim entries each, copied). */
+/* Sets the line w(t) = p + t q (dim entries each, copied). */
 static inline void potential_set_line(potential *u, const double *p, const double *q)
 {
     u->call->set_line(u, p, q);
 }
-/* The same after an observation, where p is the point it was made at: the batch need not be looked
- * at again to be seen along q by potential_observe_again at time 0. */
+/* The same directly after an observation, with p the point at which it was made: then
+ * potential_observe_again at time 0 evaluates the same batch along the new q without a
+ * second pass. */
 static inline void potential_reverse_line(potential *u, const double *p, const double *q)
 {
     u->call->reverse_line(u, p, q);
@@ -64,8 +68,8 @@ static inline double potential_speed2(const potential *u)
 {
     return u->call->speed2(u);
 }
-/* The first time after t at which the line crosses a kink of a prior, INFINITY when it crosses
- * none, and by how much dU/dt jumps there. */
+/* The first time after t at which the line crosses a kink of a prior (INFINITY: never);
+ * *jump is the jump of dU/dt there. */
 static inline double potential_next_kink(const potential *u, double t, double *jump)
 {
     return u->call->next_kink(u, t, jump);
@@ -75,27 +79,27 @@ static inline observation potential_observe(potential *u, double t)
 {
     return u->call->observe(u, t);
 }
-/* The same on the batch of the last observation, along the line aimed at now. */
+/* The same on the batch of the last observation, along the current line. */
 static inline observation potential_observe_again(potential *u, double t)
 {
     return u->call->observe_again(u, t);
 }
-/* grad U~ on the batch and at the time of the last observation: dim entries. */
+/* gradient (dim) = grad U~ on the batch and at the time of the last observation. */
 static inline void potential_gradient(potential *u, double *gradient)
 {
     u->call->gradient(u, gradient);
 }
-/* U~ at w on a fresh batch, and the sd of its noise. Aims anew, along nothing. */
+/* U~ at w on a fresh batch, and the sd of its noise. Replaces the line by a fixed point. */
 static inline void potential_value(potential *u, const double *w, double *value, double *sd)
 {
     u->call->value(u, w, value, sd);
 }
-/* grad U~ at w on a fresh batch. Aims anew, along nothing. */
+/* grad U~ at w on a fresh batch. Replaces the line by a fixed point. */
 static inline void potential_fresh_gradient(potential *u, const double *w, double *gradient)
 {
     u->call->fresh_gradient(u, w, gradient);
 }
-/* The same, and U~ there: one pass over the rows gives both. */
+/* The same and U~, which is returned: one pass over the rows gives both. */
 static inline double potential_fresh_both(potential *u, const double *w, double *gradient)
 {
     return u->call->fresh_both(u, w, gradient);

@@ -1,29 +1,30 @@
-/* Priors along a line. A quadratic one has the slope curvature (w - centre), in w and so in t; a centred
- * intercept's sees p + t q of the line in place of a coordinate; of the others some have kinks, which
- * a flight must not pass unseen. */
+/* Priors along a line. A quadratic one has the slope curvature (w - centre), linear in w and
+ * so in t; the argument of a centred intercept's prior is p + t q of its own. Some of the
+ * others have kinks, which a segment must not cross unnoticed. */
 #include "linalg/real.h"
 #include "posterior/minibatch/minibatch.h"
 
 #include <math.h>
 
-#define KINK_NUDGE 1e-9 /* relative; slopes are smooth beside a kink */
+/* relative offset at which slopes on either side of a kink are taken */
+#define KINK_NUDGE 1e-9
 
 static bool is_curved(const posterior *target, size_t j)
 {
     return target->scale[j] != SCALE_PLAIN || !target->priors[j].kind->quadratic;
 }
 
-void minibatch_straighten(minibatch *u)
+void minibatch_set_quadratic_priors(minibatch *u)
 {
     const posterior *target = u->target;
     for (size_t j = 0; j < target->dim; j++) {
-        const prior *of = &target->priors[j];
-        double curvature = is_curved(target, j) ? 0.0 : of->kind->curvature(of->theta, 0.0);
-        double centre = curvature < 0.0 ? -of->kind->slope(of->theta, 0.0) / curvature : 0.0;
-        bool leans = log_prior_centred(target, j);
-        u->curvature[j] = leans ? 0.0 : curvature;
-        u->centre[j] = leans ? 0.0 : centre;
-        if (leans)
+        const prior *own = &target->priors[j];
+        double curvature = is_curved(target, j) ? 0.0 : own->kind->curvature(own->theta, 0.0);
+        double centre = curvature < 0.0 ? -own->kind->slope(own->theta, 0.0) / curvature : 0.0;
+        bool is_centred = log_prior_centred(target, j);
+        u->curvature[j] = is_centred ? 0.0 : curvature;
+        u->centre[j] = is_centred ? 0.0 : centre;
+        if (is_centred)
             u->centred_priors[j / target->data->d] =
                 (centred_prior){centre, curvature, 0.0, 0.0};
     }
@@ -57,16 +58,17 @@ double minibatch_next_kink(const minibatch *u, double t, double *jump)
     *jump = 0.0;
     for (size_t c = 0; c < u->curved_count; c++) {
         size_t j = u->curved[c];
-        const prior *of = &u->target->priors[j];
+        const prior *own = &u->target->priors[j];
         coordinate_scale scale = u->target->scale[j];
-        double p = minibatch_seen(u, u->p, j), q = minibatch_seen(u, u->q, j);
-        double kink = of->kind->kink ? of->kind->kink(of->theta) : NAN;
+        double p = minibatch_prior_argument(u, u->p, j),
+               q = minibatch_prior_argument(u, u->q, j);
+        double kink = own->kind->kink ? own->kind->kink(own->theta) : NAN;
         kink = scale_coordinate(scale, kink);
-        double when = (kink - p) / q, nudge = copysign(KINK_NUDGE * larger(1.0, fabs(kink)), q);
-        if (!(when > t) || !(when < first)) continue;
-        first = when;
+        double time = (kink - p) / q, nudge = copysign(KINK_NUDGE * larger(1.0, fabs(kink)), q);
+        if (!(time > t) || !(time < first)) continue;
+        first = time;
         *jump =
-            q * (prior_slope(of, scale, kink - nudge) - prior_slope(of, scale, kink + nudge));
+            q * (prior_slope(own, scale, kink - nudge) - prior_slope(own, scale, kink + nudge));
     }
     return first;
 }
@@ -76,10 +78,11 @@ double minibatch_log_prior(const minibatch *u, double t)
     const posterior *target = u->target;
     double sum = 0.0;
     if (target->model->parameters
-            .joint_prior) /* of models given w: p is w itself, and the line stands still */
+            .joint_prior) /* of pointwise models: p is w itself, and q is 0 */
         sum = target->model->parameters.joint_prior(target->self, u->p);
     for (size_t j = 0; j < target->dim; j++) {
-        double w = minibatch_seen(u, u->p, j) + t * minibatch_seen(u, u->q, j);
+        double w =
+            minibatch_prior_argument(u, u->p, j) + t * minibatch_prior_argument(u, u->q, j);
         sum += prior_logpdf(&target->priors[j], target->scale[j], w);
     }
     return sum;

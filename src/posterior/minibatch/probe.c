@@ -1,4 +1,4 @@
-/* See probe.h. */
+/* Measures mini-batch noise at points of the posterior, see probe.h. */
 #include "posterior/minibatch/probe.h"
 
 #include "linalg/real.h"
@@ -6,18 +6,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define POINT_ROWS           ((size_t)512) /* at each point: rare rows must be met */
-#define POINT_ROWS_MIN       ((size_t)32)
-#define INFLUENCE_ROWS       1e7         /* rows looked at to tell their influence, */
-#define INFLUENCE_POINTS_MIN ((size_t)4) /* but each so often */
+#define POINT_ROWS     ((size_t)512) /* at each point: rare rows must be included */
+#define POINT_ROWS_MIN ((size_t)32)
+/* row evaluations to measure the influence of rows with, ... */
+#define INFLUENCE_ROWS       1e7
+#define INFLUENCE_POINTS_MIN ((size_t)4) /* but at least this many per row */
 
-/* How much dearer a row is than one that is seen through its columns. */
+/* Cost of a row relative to one that is evaluated through its columns. */
 static double relative_row_cost(const posterior *u)
 {
     return u->model->rows.cost ? larger(u->model->rows.cost(u->self) / (double)u->dim, 1.0)
                                : 1.0;
 }
 
+/* Rows per batch: fewer where rows are expensive. */
 static size_t rows_at_a_point(const posterior *u)
 {
     size_t all = u->data->n, n = (size_t)((double)POINT_ROWS / relative_row_cost(u));
@@ -25,6 +27,7 @@ static size_t rows_at_a_point(const posterior *u)
     return n < all ? n : all;
 }
 
+/* Carves the potential and the arrays; called twice, first to count. */
 static void carve_probe(probe *p, const posterior *target)
 {
     size_t all = target->data->n, n = rows_at_a_point(target);
@@ -73,9 +76,9 @@ double probe_noise(probe *p, const control *cv, rng batches)
 sbps_status probe_influence(probe *p, const control *cv, rng batches, float *influence,
                             sbps_error *err)
 {
-    const posterior *of = p->u.target;
-    size_t n = of->data->n,
-           points = (size_t)(INFLUENCE_ROWS / ((double)n * relative_row_cost(of)));
+    const posterior *target = p->u.target;
+    size_t n = target->data->n,
+           points = (size_t)(INFLUENCE_ROWS / ((double)n * relative_row_cost(target)));
     if (points < INFLUENCE_POINTS_MIN) points = INFLUENCE_POINTS_MIN;
     if (points > PROBE_POINTS) points = PROBE_POINTS;
     double *squares = new_doubles(n);

@@ -1,11 +1,11 @@
-/* With e_hat the predictor at the reference, base = y - l_e + l_ee e_hat; and where l_e = y - mean(eta) the target does not
- * matter: base = mean(e_hat) + l_ee e_hat. */
+/* With e_hat the predictor at the reference, base = y - l_e + l_ee e_hat. Where l_e = y -
+ * mean(eta) the target cancels: base = mean(e_hat) + l_ee e_hat. */
 #include "posterior/minibatch/recompute_rows.h"
 #include "linalg/dense_matrix.h"
 
 #include <string.h>
 
-/* eta, d_eta and ee; d_aux and ea; aa. */
+/* Arrays: eta, d_eta and ee; d_aux and ea per auxiliary; aa per pair. */
 size_t recompute_blocks(const posterior *target)
 {
     size_t k = target->auxiliaries;
@@ -13,25 +13,26 @@ size_t recompute_blocks(const posterior *target)
                                                                     : 0;
 }
 
-/* The arrays of u->seen, as far as the control variate would have them. */
+/* Points u->recomputed_control to its arrays in the scratch. */
 static void carve_control(minibatch *u)
 {
     size_t k = u->target->auxiliaries, block = u->block;
     double *at = u->recomputed;
-    u->seen = (control){.w = u->cv->w, .hessian = u->cv->hessian, .at = u->cv->at};
-    u->seen.eta = at;
-    u->seen.d_eta = at + block;
-    u->seen.ee = at + 2 * block;
-    u->seen.d_aux = k ? at + 3 * block : NULL;
-    u->seen.ea = k ? u->seen.d_aux + k * block : NULL;
-    u->seen.aa = k ? u->seen.ea + k * block : NULL;
+    u->recomputed_control =
+        (control){.w = u->cv->w, .hessian = u->cv->hessian, .at = u->cv->at};
+    u->recomputed_control.eta = at;
+    u->recomputed_control.d_eta = at + block;
+    u->recomputed_control.ee = at + 2 * block;
+    u->recomputed_control.d_aux = k ? at + 3 * block : NULL;
+    u->recomputed_control.ea = k ? u->recomputed_control.d_aux + k * block : NULL;
+    u->recomputed_control.aa = k ? u->recomputed_control.ea + k * block : NULL;
 }
 
-/* The model at the reference, of n rows whose predictors there are known. */
+/* Evaluates the model at the reference, for n rows whose predictors there are known. */
 static void evaluate_reference(minibatch *u, size_t n, const double *y)
 {
     const predictor *model = u->target->model->predictor;
-    control *c = &u->seen;
+    control *c = &u->recomputed_control;
     const batch b = {.k = u->target->k,
                      .n = n,
                      .eta = c->eta,
@@ -45,21 +46,21 @@ static void evaluate_reference(minibatch *u, size_t n, const double *y)
 recomputed_rows recompute_rows(minibatch *u, row_range r, const double *y)
 {
     const rows *data = u->target->data;
-    row_range there = r;
+    row_range position = r;
     if (!u->cv->at) return (recomputed_rows){u->cv, r, data->n};
     carve_control(u);
-    const rows *x = minibatch_data(u, &there);
-    rows_products(x, u->target->k, there, u->cv->at, NULL, u->seen.eta, NULL);
+    const rows *x = minibatch_data(u, &position);
+    rows_products(x, u->target->k, position, u->cv->at, NULL, u->recomputed_control.eta, NULL);
     for (size_t i = 0; data->offset && i < r.n; i++)
-        u->seen.eta[i] += data->offset[row_index(r, i)];
+        u->recomputed_control.eta[i] += data->offset[row_index(r, i)];
     evaluate_reference(u, r.n, y);
-    return (recomputed_rows){&u->seen, rows_from(0, r.n), u->block};
+    return (recomputed_rows){&u->recomputed_control, rows_from(0, r.n), u->block};
 }
 
 void recompute_base(minibatch *u, size_t n, slope_terms *s)
 {
     carve_control(u);
-    control *c = &u->seen;
+    control *c = &u->recomputed_control;
     double *base = c->d_eta;
     memset(u->y, 0, n * sizeof *u->y);
     for (size_t i = 0; s->offset && i < n; i++) c->eta[i] += s->offset[i];

@@ -1,31 +1,35 @@
-/* Let f_i(e) be -weight_i log p_i at eta_i + e less its Taylor polynomial of the second order, eta_i being that
- * of the reference and e = x_i.(w - w_hat) = x~_i.z, x~ = A'x, w = w_hat + A z. As |f_i'''| <= T_i
+/* Exact comparison of two points by few rows. Let f_i(e) be -weight_i log p_i at eta_i + e
+ * less its Taylor polynomial of second order, with eta_i the predictor at the reference and
+ * e = x_i.(w - w_hat) = x~_i.z, x~ = A'x, w = w_hat + A z. As |f_i'''| <= T_i
  *
- *   |f_i(e') - f_i(e)| <= (T_i / 6) |e'^3 - e^3| <= b_i S,   b_i = (T_i / 6) |x~_i|^3,                (1)
+ *   |f_i(e') - f_i(e)| <= (T_i / 6) |e'^3 - e^3| <= b_i S,   b_i = (T_i / 6) |x~_i|^3,      (1)
  *   S = max over |u| = 1 of |(u.z')^3 - (u.z)^3|,
  *
- * the first because f_i' is at most T_i s^2 / 2 at s, whose integral from e to e' is that. T_i is the largest
- * third derivative within |x~_i| R, for pairs that lie within R: tables are made for some R.
+ * the first because f_i' is at most T_i s^2 / 2 at s, and its integral from e to e' is that.
+ * T_i is the largest third derivative within |x~_i| R, for pairs within distance R of the
+ * reference: there is a table for each of several R.
  *
- * Two points are compared on rows i that are drawn with rates b_i S, so many as a Poisson process throws. With
- * D_i = (f_i(e') - f_i(e)) / (b_i S) each is kept with probability (1 + D_i)/2: s_i of them then are Poisson with
- * mean a_i = (b_i S + f_i' - f_i)/2, and on the way back with a'_i = (b_i S - f_i' + f_i)/2. As sum a - sum a' is
- * R' - R, R = sum f_i,
+ * Two points are compared on rows i drawn with rates b_i S, as many as a Poisson process
+ * gives. With D_i = (f_i(e') - f_i(e)) / (b_i S) each is kept with probability (1 + D_i)/2:
+ * the number s_i of them is Poisson with mean a_i = (b_i S + f_i' - f_i)/2, and in the
+ * reverse direction with a'_i = (b_i S - f_i' + f_i)/2. As sum a - sum a' is R' - R, R = sum
+ * f_i,
  *
- *   e^-R' P'(s) / e^-R P(s) = prod (a'_i / a_i)^s_i = exp(-2 sum s_i artanh D_i),                      (2)
+ *   e^-R' P'(s) / e^-R P(s) = prod (a'_i / a_i)^s_i = exp(-2 sum s_i artanh D_i),           (2)
  *
- * so that taking a step with probability min(1, (2)) keeps exp(-R) for every s: exactly. Where that would be more
- * rows than there are, R' - R itself is summed; which of both it is depends on the pair and not on its order.
+ * so that taking a step with probability min(1, (2)) keeps exp(-R) invariant for every s:
+ * exactly. Where the expected number of rows exceeds the table's, R' - R itself is summed;
+ * which of the two is done depends on the pair and not on its order.
  *
- * The mean of the posterior lies, to the first order in its third derivatives,
+ * The posterior mean lies, to first order in its third derivatives, at
  *
- *   z = -A' grad U - (1/2) sum_i f_i'''(0) |x~_i|^2 x~_i                                                    (3)
+ *   z = -A' grad U - (1/2) sum_i f_i'''(0) |x~_i|^2 x~_i                                    (3)
  *
- * from the reference, gradient and derivatives there, where A A' is its covariance: the reference need not
- * be the mode.
+ * from the reference, with gradient and derivatives taken there, where A A' is the
+ * covariance: the reference need not be the mode.
  *
- * Zhang, Cooper, De Sa (2020), NeurIPS 33, for (2); Cornish et al. (2019), ICML, PMLR 97, and Prado, Nemeth,
- * Sherlock (2024), arXiv 2407.19602, for bounds by the third derivative. */
+ * Zhang, Cooper, De Sa (2020), NeurIPS 33, for (2); Cornish et al. (2019), ICML, PMLR 97,
+ * and Prado, Nemeth, Sherlock (2024), arXiv 2407.19602, for bounds by the third derivative. */
 #include "posterior/minibatch/row_bounds.h"
 
 #include "linalg/dense_matrix.h"
@@ -37,35 +41,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLACK  1e-9 /* for rounding */
+#define SLACK  1e-9 /* relative margin for rounding */
 #define ANGLES 32
-/* cos of three times half the angle between two: what a polynomial of the third degree on the circle has at the
- * nearer one is at least so much of its largest value (M. Riesz) */
+/* cos of three times half the angle between two angles: by M. Riesz, a polynomial of the
+ * third degree on the circle has at the nearer one at least this fraction of its largest
+ * value. */
 #define ANGLES_FIND     0.9891
 #define STRETCH_SQUARES 3
-#define STRETCH_MAX     1.3           /* beyond, a pass over the rows pays */
-#define PRICED          256           /* pairs */
-#define DRAWN_MAX       ((size_t)256) /* rows at a time */
+#define STRETCH_MAX     1.3           /* beyond, a pass over the rows is cheaper */
+#define COST_PAIRS      256           /* pairs in the estimate of the cost */
+#define DRAWN_MAX       ((size_t)256) /* rows per batch of draws */
 
 struct row_bounds {
     bound_table of[BOUND_TABLES];
-    double *mean; /* (3), and room */
-    double skew;  /* square of its second term */
+    double *mean; /* (3), and scratch */
+    double skew;  /* square of the second term of (3) */
     bool mean_known;
 };
 
-/* ---- made ---- */
+/* ---- creation ---- */
 
 typedef struct {
     const posterior *u;
     const control *cv;
     row_map map;
-    float *norm; /* |x~| of every row, or a little more */
-} measuring;
+    float *norm; /* |x~| of every row, rounded up */
+} measurement;
 
+/* Norms of the block's rows; total (dim) += their part of the second term of (3). */
 static void measure_block(const void *self, row_range block, double *mapped, double *total)
 {
-    const measuring *m = self;
+    const measurement *m = self;
     const rows *data = m->u->data;
     double *decoded = mapped + m->u->dim;
     for (size_t i = block.first; i < block.first + block.n; i++) {
@@ -80,7 +86,7 @@ static void measure_block(const void *self, row_range block, double *mapped, dou
     }
 }
 
-/* (3), its first term: `room` has as many numbers again. */
+/* Adds the first term of (3) to mean; scratch: 2 dim numbers. */
 static void add_newton(const posterior *u, const control *cv, row_map map, double *scratch,
                        double *mean)
 {
@@ -90,11 +96,11 @@ static void add_newton(const posterior *u, const control *cv, row_map map, doubl
     add_scaled(u->dim, 1.0, scratch + u->dim, mean);
 }
 
-/* Of every row, by a pass over them. */
+/* Norms and the third-order term of every row, by a pass over the rows. */
 static sbps_status measure_rows(const posterior *u, const control *cv, row_map map, float *norm,
                                 double *third_term, sbps_error *err)
 {
-    const measuring m = {u, cv, map, norm};
+    const measurement m = {u, cv, map, norm};
     const row_sum what = {.self = &m,
                           .width = u->dim,
                           .scratch = 2 * u->dim + KERNEL_LANES,
@@ -102,7 +108,7 @@ static sbps_status measure_rows(const posterior *u, const control *cv, row_map m
     return row_sums(u->data, &what, third_term, err);
 }
 
-/* E <- E E of symmetric ones; `room`: as large. */
+/* E <- E E of a symmetric matrix; scratch: d*d. */
 static void square_matrix(size_t d, double *e, double *scratch)
 {
     memcpy(scratch, e, d * d * sizeof *e);
@@ -110,8 +116,8 @@ static void square_matrix(size_t d, double *e, double *scratch)
         for (size_t j = 0; j < d; j++) e[i * d + j] = dot(d, scratch + i * d, scratch + j * d);
 }
 
-/* The largest |A'L u| of all |u| = 1, or a little more: the eigenvalues of E = (A'L)'(A'L) - 1 are at most the root of the
- * norm of a power of it. INFINITY: no memory. */
+/* The largest |A'L u| over |u| = 1, rounded up: the eigenvalues of E = (A'L)'(A'L) - 1 are
+ * at most the root of the norm of a power of E. INFINITY: no memory. */
 static double stretch(size_t d, row_map map, const double *factor)
 {
     double *m = new_doubles(2 * d * d + d), *e = m + d * d, *column = e + d * d;
@@ -129,18 +135,20 @@ static double stretch(size_t d, row_map map, const double *factor)
     return sqrt(1.0 + root) * (1.0 + SLACK);
 }
 
-/* From what is known in the metric of a Hessian nearby; false: that is too far off. */
+/* Norms and third-order term from a reach in the metric of a Hessian nearby; false if that
+ * metric is too different. */
 static bool adopt_reach(const posterior *u, row_map map, const row_reach *known, float *norm,
                         double *third_term)
 {
-    double by = known ? stretch(u->dim, map, known->factor) : INFINITY;
-    if (!(by < STRETCH_MAX)) return false;
+    double factor = known ? stretch(u->dim, map, known->factor) : INFINITY;
+    if (!(factor < STRETCH_MAX)) return false;
     for (size_t i = 0; i < u->data->n; i++)
-        norm[i] = nextafterf((float)(by * (double)known->norm[i]), INFINITY);
+        norm[i] = nextafterf((float)(factor * (double)known->norm[i]), INFINITY);
     map.transpose(map.self, known->third_sum, third_term);
     return true;
 }
 
+/* Mean and tables, from a known reach or by a pass over the rows. */
 static sbps_status fill_row_bounds(row_bounds *r, const posterior *u, const control *cv,
                                    row_map map, const row_reach *known, float *norm,
                                    sbps_error *err)
@@ -186,9 +194,9 @@ void row_bounds_destroy(row_bounds *r)
     free(r);
 }
 
-/* ---- what it says of a pair ---- */
+/* ---- bounds of a pair ---- */
 
-/* S of (1), from above: u moves in the plane of z and z'. */
+/* An upper bound of S of (1): u moves in the plane of z and z'. */
 static double span(const point_pair *p)
 {
     double a = sqrt(p->from_square), b = a > 0.0 ? p->product / a : 0.0, largest = 0.0;
@@ -201,6 +209,7 @@ static double span(const point_pair *p)
     return largest / ANGLES_FIND;
 }
 
+/* The table of the smallest radius that contains both points. */
 static const bound_table *table_for(const row_bounds *r, const point_pair *p)
 {
     double distance = (1.0 + SLACK) * sqrt(larger(p->from_square, p->to_square));
@@ -209,7 +218,8 @@ static const bound_table *table_for(const row_bounds *r, const point_pair *p)
     return &r->of[k];
 }
 
-/* z and z' standard normal, at an angle as such have; the same pairs for every table. */
+/* The inner products of independent standard normal z and z'; the same pairs for every
+ * table. */
 static point_pair draw_pair(size_t d, rng *random)
 {
     point_pair p = {0};
@@ -226,26 +236,28 @@ pair_cost row_bounds_cost(const row_bounds *r, size_t d, size_t n)
 {
     pair_cost out = {.skew = r->mean_known ? r->skew : 0.0};
     rng random = rng_stream(0, 0, RNG_AUTO);
-    for (size_t i = 0; i < PRICED; i++) {
+    for (size_t i = 0; i < COST_PAIRS; i++) {
         point_pair p = draw_pair(d, &random);
-        double thrown = table_for(r, &p)->total * span(&p);
-        out.thrown += thrown / PRICED;
-        out.rows += smaller(thrown, (double)n) / PRICED;
+        double drawn = table_for(r, &p)->total * span(&p);
+        out.drawn += drawn / COST_PAIRS;
+        out.rows += smaller(drawn, (double)n) / COST_PAIRS;
     }
     return out;
 }
 
-/* ---- rows ---- */
+/* ---- comparing two points ---- */
 
-static void leave_reference(const minibatch *u, const double *w, double *out)
+/* out = w - reference, padded. */
+static void subtract_reference(const minibatch *u, const double *w, double *out)
 {
     const double *at = u->cv ? u->cv->w : NULL;
     memset(out, 0, u->target->width * sizeof *out);
     for (size_t j = 0; j < u->target->dim; j++) out[j] = w[j] - (at ? at[j] : 0.0);
 }
 
-/* f_i(e') - f_i(e) of some rows into u->out; the points lie in u->point and u->aside. */
-static void changes(minibatch *u, row_range r)
+/* u->out = f_i(e') - f_i(e) of some rows; the points, less the reference, are in u->point
+ * and u->aside. */
+static void row_changes(minibatch *u, row_range r)
 {
     const rows *data = u->target->data;
     const predictor *model = u->target->model->predictor;
@@ -273,19 +285,21 @@ static void changes(minibatch *u, row_range r)
     terms_weigh(u, r, u->out);
 }
 
+/* R' - R by all rows. */
 static pair_ratio compare_all(minibatch *u)
 {
     size_t n = u->target->data->n;
     double sum = 0.0;
     for (size_t first = 0; first < n; first += MINIBATCH_BLOCK) {
         size_t take = n - first < MINIBATCH_BLOCK ? n - first : MINIBATCH_BLOCK;
-        changes(u, rows_from(first, take));
+        row_changes(u, rows_from(first, take));
         for (size_t i = 0; i < take; i++) sum += u->out[i];
     }
     return (pair_ratio){.log_ratio = -sum, .rows = n};
 }
 
-/* (2), of a row's D */
+/* Draws whether a row counts in s_i, and adds its factor of (2); change: f_i' - f_i, bound:
+ * b_i S. */
 static void add_row_ratio(pair_ratio *out, double change, double bound, rng *random)
 {
     double relative = change / bound;
@@ -295,6 +309,7 @@ static void add_row_ratio(pair_ratio *out, double change, double bound, rng *ran
     if (rng_uniform(random) < 0.5 * (1.0 + relative)) out->log_ratio -= 2.0 * atanh(relative);
 }
 
+/* (2) by rows drawn from table t. */
 static pair_ratio compare_drawn(minibatch *u, const bound_table *t, double reach, rng *random)
 {
     size_t list[DRAWN_MAX], n = DRAWN_MAX, available = u->target->data->n;
@@ -308,16 +323,16 @@ static pair_ratio compare_drawn(minibatch *u, const bound_table *t, double reach
             n++;
         }
         if (n == 0) break;
-        changes(u, (row_range){list, 0, n});
+        row_changes(u, (row_range){list, 0, n});
         for (size_t i = 0; i < n; i++) {
-            u->is.lost = u->is.lost || isnan(u->out[i]);
+            u->is.had_nan = u->is.had_nan || isnan(u->out[i]);
             add_row_ratio(&out, u->out[i], bound[i] * reach, random);
         }
     }
     return out;
 }
 
-/* ---- for samplers ---- */
+/* ---- calls of bounds.h ---- */
 
 sbps_status bounds_check_third(const potential_facts *facts, const char *sampler,
                                sbps_error *err)
@@ -336,7 +351,7 @@ double bounds_taylor(potential *of, const double *w)
     size_t d = u->target->dim, stride = u->taylor.stride;
     double value = -log_prior_value(u->target, w), *x = u->point;
     if (!cv) return value;
-    leave_reference(u, w, x);
+    subtract_reference(u, w, x);
     for (size_t j = 0; j < d; j++)
         value -= x[j] * (cv->gradient[j] + 0.5 * dot(d, cv->hessian + j * stride, x));
     return value;
@@ -344,25 +359,25 @@ double bounds_taylor(potential *of, const double *w)
 
 const double *bounds_mean(const potential *of)
 {
-    const row_bounds *r = minibatch_behind(of)->bounds;
+    const row_bounds *r = minibatch_const(of)->bounds;
     return r && r->mean_known ? r->mean : NULL;
 }
 
 double bounds_skew(const potential *of)
 {
-    return bounds_mean(of) ? minibatch_behind(of)->bounds->skew : 0.0;
+    return bounds_mean(of) ? minibatch_const(of)->bounds->skew : 0.0;
 }
 
 pair_ratio bounds_compare(potential *of, const point_pair *pair, rng *random)
 {
     minibatch *u = minibatch_of(of);
-    u->state->kept = u->state->turned = false; /* `out` is written over */
-    leave_reference(u, pair->to, u->point);
-    leave_reference(u, pair->from, u->aside);
+    u->state->kept = u->state->turned = false; /* `out` is overwritten */
+    subtract_reference(u, pair->to, u->point);
+    subtract_reference(u, pair->from, u->aside);
     const bound_table *t = u->bounds ? table_for(u->bounds, pair) : NULL;
     double reach = span(pair);
-    bool few = t && t->total * reach < (double)u->target->data->n;
-    pair_ratio ratio = few ? compare_drawn(u, t, reach, random) : compare_all(u);
-    u->is.lost = u->is.lost || isnan(ratio.log_ratio);
+    bool can_draw = t && t->total * reach < (double)u->target->data->n;
+    pair_ratio ratio = can_draw ? compare_drawn(u, t, reach, random) : compare_all(u);
+    u->is.had_nan = u->is.had_nan || isnan(ratio.log_ratio);
     return ratio;
 }

@@ -1,5 +1,6 @@
-/* Bounds of what rows are beyond their Taylor polynomials of the second order at the reference of a control
- * variate, and rows drawn by them. Immutable, shared by all chains; samplers meet it in bounds.h. */
+/* Bounds on what the rows add beyond their Taylor polynomials of second order at the
+ * reference of a control variate, and rows drawn by these bounds. Immutable, shared by all
+ * chains; samplers use them through bounds.h. */
 #ifndef POSTERIOR_ROW_BOUNDS_H
 #define POSTERIOR_ROW_BOUNDS_H
 
@@ -9,21 +10,23 @@
 
 typedef struct row_bounds row_bounds;
 
-/* cv: of the second order, where samplers move in z with w = its reference + A z, map being A's. white: A A'
- * is the covariance there, without which the mean is not known. known: at the same reference, where it was gathered,
- * or NULL: then it is a pass over the rows. */
+/* Creates the bounds. cv: of second order; samplers move in z, w = reference + A z, and map
+ * is the transpose of A. white: A A' is the posterior covariance, without which the mean is
+ * not known. known: reach at the same reference, if it was gathered, or NULL: then it takes
+ * a pass over the rows. */
 sbps_status row_bounds_create(const posterior *target, const control *cv, row_map map,
                               bool white, const row_reach *known, row_bounds **out,
                               sbps_error *err);
-void row_bounds_destroy(row_bounds *r); /* NULL is fine */
+void row_bounds_destroy(row_bounds *r); /* Frees r; NULL is fine. */
 
-/* Of a pair of points that lie as draws do, on average. */
+/* Expected cost for a pair of posterior draws. */
 typedef struct {
-    double thrown; /* rows, before more than there are become all of them */
-    double rows;   /* looked at */
-    double skew;   /* see bounds.h */
+    double drawn; /* rows drawn if the number were not limited to the table's rows */
+    double rows;  /* rows evaluated */
+    double skew;  /* see bounds.h */
 } pair_cost;
 
+/* That cost for d parameters and n rows. */
 pair_cost row_bounds_cost(const row_bounds *r, size_t d, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the rows of both forms of model share. */
+/* What both forms of model share. */
 #include "posterior/minibatch/row_terms.h"
 
 const row_terms *terms_of(const posterior *target)
@@ -25,7 +25,7 @@ void minibatch_add_squares(minibatch *u, double factor, double *squares)
 {
     size_t n = u->target->data->n;
     u->state->kept = u->state->turned = false;
-    u->terms->place(u, 0.0);
+    u->terms->prepare(u, 0.0);
     for (size_t first = 0; first < n; first += MINIBATCH_BLOCK) {
         size_t take = n - first < MINIBATCH_BLOCK ? n - first : MINIBATCH_BLOCK;
         row_range r = rows_from(first, take);

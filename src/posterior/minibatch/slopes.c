@@ -1,8 +1,10 @@
-/*   g_i = r_i x_i.q,   r_i = weight_i (y_i - mean(eta_i) - l_e - l_ee (eta_i - eta_hat_i))        (1)
+/* Slopes of models with a mean function.
  *
- * in the notation of terms.c. What does not move is one number a row: y_i - l_e + l_ee eta_hat_i.
- * r depends on the position alone, so that after a bounce, on the same batch, only x_i.q is new; and
- * the gradient is sum r_i x_i. */
+ *   g_i = r_i x_i.q,   r_i = weight_i (y_i - mean(eta_i) - l_e - l_ee (eta_i - eta_hat_i))  (1)
+ *
+ * in the notation of terms_predictor.c. The constant part is one number per row: y_i - l_e +
+ * l_ee eta_hat_i. r depends on the position alone, so that after a bounce, on the same
+ * batch, only x_i.q is new; and the gradient is sum r_i x_i. */
 #include "posterior/minibatch/slopes.h"
 #include "posterior/minibatch/recompute_rows.h"
 
@@ -13,10 +15,10 @@ bool slopes_apply(const minibatch *u)
     return u->target->mean != MEAN_OTHER && !u->state->still;
 }
 
-/* Part of an array of the table that belongs to n rows of the batch, of which r are the first:
- * where it lies if they are consecutive, else gathered into `room`. */
-static inline const double *of_batch(const minibatch *u, row_range r, size_t done, size_t n,
-                                     const double *array, double *buffer)
+/* The part of a table's array that belongs to n rows of the batch, r being the first of
+ * them: in place if they are consecutive, else gathered into `buffer`. */
+static inline const double *batch_array(const minibatch *u, row_range r, size_t done, size_t n,
+                                        const double *array, double *buffer)
 {
     if (!array) return NULL;
     if (!r.list && r.n >= n) return array + r.first;
@@ -31,7 +33,7 @@ static inline const double *of_batch(const minibatch *u, row_range r, size_t don
     return buffer;
 }
 
-/* Targets of rows that are made on the fly. */
+/* Targets of n rows that are generated on the fly. */
 static const double *make_targets(const minibatch *u, size_t done, size_t n, double *buffer)
 {
     for (size_t filled = 0; filled < n;) {
@@ -43,8 +45,8 @@ static const double *make_targets(const minibatch *u, size_t done, size_t n, dou
     return buffer;
 }
 
-/* Products of n rows of the batch from row `done` of it, r being the first, with p and q or p
- * alone. */
+/* Products with p and q (or p alone, q NULL) of n rows of the batch from position `done`, r
+ * being the first of them. */
 static inline void multiply(const minibatch *u, row_range r, size_t done, size_t n,
                             const double *p, const double *q, double *eta, double *deta)
 {
@@ -58,13 +60,13 @@ static inline void multiply(const minibatch *u, row_range r, size_t done, size_t
     }
 }
 
-/* Where r of row i of the batch is kept: all of them while they fit in a block. */
+/* Where r of row i of the batch is stored: all of them fit if the batch fits in a block. */
 static double *residuals(const minibatch *u, size_t i)
 {
     return u->is.batch <= MINIBATCH_BLOCK ? u->out + i : u->out;
 }
 
-/* Sums over n rows of the batch from row `done` of it, no more than a block. */
+/* Sums over n rows of the batch from position `done`, at most a block. */
 static void sum_block(minibatch *u, size_t done, size_t n, double t, double sums[2])
 {
     const posterior *target = u->target;
@@ -74,16 +76,16 @@ static void sum_block(minibatch *u, size_t done, size_t n, double t, double sums
     multiply(u, r, done, n, u->p, u->q, u->eta, u->deta);
     slope_terms s = {
         .t = t,
-        .offset = of_batch(u, r, done, n, data->offset, u->buffer[0]),
-        .weight = of_batch(u, r, done, n, data->weight, u->buffer[1]),
+        .offset = batch_array(u, r, done, n, data->offset, u->buffer[0]),
+        .weight = batch_array(u, r, done, n, data->weight, u->buffer[1]),
     };
     if (cv && cv->at) {
         multiply(u, r, done, n, cv->at, NULL, u->recomputed, NULL);
         recompute_base(u, n, &s);
     } else {
-        s.base = cv || data->y ? of_batch(u, r, done, n, cv ? cv->base : data->y, u->y)
+        s.base = cv || data->y ? batch_array(u, r, done, n, cv ? cv->base : data->y, u->y)
                                : make_targets(u, done, n, u->y);
-        s.curvature = of_batch(u, r, done, n, cv ? cv->ee : NULL, u->aux);
+        s.curvature = batch_array(u, r, done, n, cv ? cv->ee : NULL, u->aux);
     }
     target->k->slope_sums[target->mean](n, &s, u->eta, u->deta, residuals(u, done), sums);
 }

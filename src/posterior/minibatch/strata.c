@@ -1,10 +1,12 @@
-/* A batch takes n_s of the N_s rows of stratum s and counts each N_s/n_s times. The variance
+/* Stratified mini-batches. A batch takes n_s of the N_s rows of stratum s and counts each
+ * N_s/n_s times. The variance
  *
- *   sum_s N_s^2 spread_s^2 / n_s (1 - n_s/N_s),   least for n_s ~ N_s spread_s (Neyman 1934),       (1)
+ *   sum_s N_s^2 spread_s^2 / n_s (1 - n_s/N_s),   least for n_s ~ N_s spread_s,  (1)
  *
- * is then that of rows alike within a stratum: the few loud rows of a table (outliers, rare columns,
- * rare events) are seen often or always instead of now and then, and the noise has no long tails.
- * Borders lie where they leave the least of (1), found by dynamic programming over cells of half an octave.
+ * (Neyman 1934) then depends on the differences within a stratum only: the few influential
+ * rows of a table (outliers, rare columns, rare events) are in a batch often or always
+ * instead of now and then, and the noise has no long tails. Borders are placed where (1) is
+ * least, by dynamic programming over cells of half an octave.
  *
  * Neyman (1934), Journal of the Royal Statistical Society 97, 558-625. */
 #include "posterior/minibatch/strata.h"
@@ -14,12 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Lower limit of influence relative to its mean: the measure is for a normal posterior. */
+#define FLOOR          0.1
 #define SQRT_HALF_BITS 0x3504f3U /* of the mantissa of sqrt(1/2) */
-#define FLOOR                                                                                  \
-    0.1 /* of the mean influence: no row is thought quieter, the measure is for a normal */
 
-/* Half octaves, by the exponent and the mantissa's border at sqrt(1/2); a row without influence lies in the
- * first, one beyond the last half octave or not finite in the last. */
+/* The cell of an influence, half an octave wide, by exponent and comparison of the mantissa
+ * with sqrt(1/2). A row without influence is in the first cell; one beyond the last or not
+ * finite in the last. */
 static size_t cell_of(float influence)
 {
     uint32_t bits;
@@ -30,14 +33,14 @@ static size_t cell_of(float influence)
     return cell < STRATA_CELLS ? cell : STRATA_CELLS - 1;
 }
 
-/* Of the quietest row that a cell may hold. */
+/* Lower limit of a cell. */
 static double cell_from(size_t cell)
 {
     double mantissa = cell % 2 ? M_SQRT1_2 : 0.5;
     return cell == 0 ? 0.0 : ldexp(mantissa, (int)(cell / 2) - 160);
 }
 
-/* The tally as a row of doubles. */
+/* Layout of the tally as doubles. */
 enum { TALLY_ROWS = 0, TALLY_SQUARES = STRATA_CELLS, TALLY_SUM = 2 * STRATA_CELLS };
 
 void strata_add(size_t n, const float *influence, double *counts)
@@ -85,18 +88,19 @@ double strata_squares(const strata_tally *tally)
 
 /* ---- borders ---- */
 
-/* Occupied cells, and sums over those before each. */
+/* Occupied cells, and cumulative sums before each. */
 typedef struct {
     size_t count, cell[STRATA_CELLS];
     double rows[STRATA_CELLS + 1], squares[STRATA_CELLS + 1];
-} ladder;
+} occupied_cells;
 
-static void climb(const strata_tally *tally, ladder *l)
+/* Fills l from the tally; influences are raised to at least FLOOR times their mean. */
+static void find_occupied(const strata_tally *tally, occupied_cells *l)
 {
     double total = 0.0;
     for (size_t c = 0; c < STRATA_CELLS; c++) total += (double)tally->rows[c];
     double influence_min = FLOOR * tally->sum / total;
-    *l = (ladder){0};
+    *l = (occupied_cells){0};
     for (size_t c = 0; c < STRATA_CELLS; c++) {
         double n = (double)tally->rows[c];
         if (!tally->rows[c]) continue;
@@ -107,14 +111,15 @@ static void climb(const strata_tally *tally, ladder *l)
     }
 }
 
-/* N_s spread_s of the cells a to b - 1: with Neyman's allotment the noise is the square of its sum over
- * strata, over n. */
-static double loudness(const ladder *l, size_t a, size_t b)
+/* N_s spread_s of the cells a to b - 1: with Neyman's allocation the noise is the square of
+ * its sum over strata, over n. */
+static double stratum_noise(const occupied_cells *l, size_t a, size_t b)
 {
     return sqrt((l->rows[b] - l->rows[a]) * (l->squares[b] - l->squares[a]));
 }
 
-static void put_stratum(const ladder *l, size_t a, size_t b, strata *out)
+/* Appends the stratum of cells a to b - 1. */
+static void put_stratum(const occupied_cells *l, size_t a, size_t b, strata *out)
 {
     size_t s = out->count++;
     double row_count = l->rows[b] - l->rows[a];
@@ -124,29 +129,30 @@ static void put_stratum(const ladder *l, size_t a, size_t b, strata *out)
     out->spread[s] = sqrt((l->squares[b] - l->squares[a]) / row_count);
 }
 
-/* least[k % 2][b]: of the cells before b in k + 1 strata, the last of which begins at start[k][b]. Only the
- * row before is needed again: the whole of it would not fit a small stack. */
+/* lowest[k % 2][b]: least noise of the cells before b in k + 1 strata, the last of which
+ * begins at start[k][b]. Only the previous row of lowest is needed: the whole would not fit
+ * a small stack. */
 void strata_divide(const strata_tally *tally, size_t count, strata *out)
 {
-    ladder l;
+    occupied_cells l;
     double lowest[2][STRATA_CELLS + 1];
     uint16_t start[STRATA_MAX][STRATA_CELLS + 1];
     size_t border[STRATA_MAX + 1];
-    climb(tally, &l);
+    find_occupied(tally, &l);
     if (count > STRATA_MAX) count = STRATA_MAX;
     if (count > l.count) count = l.count;
     *out = (strata){0};
     for (size_t b = 0; b <= l.count; b++) {
-        lowest[0][b] = loudness(&l, 0, b);
+        lowest[0][b] = stratum_noise(&l, 0, b);
         start[0][b] = 0;
     }
     for (size_t k = 1; k < count; k++)
         for (size_t b = k + 1; b <= l.count; b++) {
             lowest[k % 2][b] = INFINITY;
             start[k][b] =
-                (uint16_t)(b - 1); /* where influences are so large that sums are not finite */
+                (uint16_t)(b - 1); /* if influences are so large that sums are not finite */
             for (size_t a = k; a < b; a++) {
-                double sum = lowest[(k - 1) % 2][a] + loudness(&l, a, b);
+                double sum = lowest[(k - 1) % 2][a] + stratum_noise(&l, a, b);
                 if (!(sum < lowest[k % 2][b])) continue;
                 lowest[k % 2][b] = sum;
                 start[k][b] = (uint16_t)a;
@@ -159,6 +165,7 @@ void strata_divide(const strata_tally *tally, size_t count, strata *out)
 
 /* ---- rows ---- */
 
+/* Sorts the rows into s->order. */
 static void sort_into_strata(strata *s, size_t n, const float *influence)
 {
     size_t at[STRATA_MAX], stratum = 0;
@@ -187,7 +194,7 @@ sbps_status strata_create(const strata *borders, size_t n, const float *influenc
     return SBPS_OK;
 }
 
-void strata_listen(strata *s, const float *influence)
+void strata_measure(strata *s, const float *influence)
 {
     for (size_t k = 0; k < s->count; k++) {
         double sum = 0.0;
@@ -206,25 +213,25 @@ void strata_destroy(strata *s)
     free(s);
 }
 
-/* Those whose share would be more than all their rows are taken whole, and the rest is shared out
- * among the others, until no more are. */
+/* Strata whose allocation would exceed their rows are taken completely, and the rest is
+ * allocated to the others, until none exceeds. */
 size_t strata_allot(const strata *s, size_t n, size_t taken[STRATA_MAX])
 {
-    bool whole[STRATA_MAX] = {false}, more = true;
+    bool complete[STRATA_MAX] = {false}, more = true;
     double left = (double)n, weight = 0.0;
     while (more) {
         more = false;
         left = (double)n;
         weight = 0.0;
         for (size_t i = 0; i < s->count; i++) {
-            if (whole[i])
+            if (complete[i])
                 left -= (double)s->size[i];
             else
                 weight += (double)s->size[i] * s->spread[i];
         }
         for (size_t i = 0; i < s->count && weight > 0.0; i++) {
-            if (whole[i] || left * s->spread[i] / weight < 1.0) continue;
-            whole[i] = more = true;
+            if (complete[i] || left * s->spread[i] / weight < 1.0) continue;
+            complete[i] = more = true;
         }
     }
     size_t all = 0;
@@ -233,7 +240,7 @@ size_t strata_allot(const strata *s, size_t n, size_t taken[STRATA_MAX])
             weight > 0.0 ? left * (double)s->size[i] * s->spread[i] / weight : left;
         taken[i] =
             allotted > (double)STRATUM_ROWS_MIN ? (size_t)(allotted + 0.5) : STRATUM_ROWS_MIN;
-        if (whole[i] || taken[i] > s->size[i]) taken[i] = s->size[i];
+        if (complete[i] || taken[i] > s->size[i]) taken[i] = s->size[i];
         all += taken[i];
     }
     return all;
@@ -251,7 +258,7 @@ double strata_variance(const strata *s, size_t n)
     return sum;
 }
 
-/* How often a batch of n counts each row of a cell; 0 where it holds all of them. */
+/* How often a batch counts each row of a cell; 0 if the batch holds all of them. */
 static double times_counted(const strata *parts, const size_t taken[STRATA_MAX], size_t cell)
 {
     size_t s = parts->count - 1;
@@ -265,11 +272,11 @@ double strata_beyond(const strata_tally *tally, const strata *parts, size_t n, d
     double sum = 0.0, all = 0.0;
     for (size_t c = 0; c < STRATA_CELLS; c++) all += (double)tally->rows[c];
     if (parts) strata_allot(parts, n, taken);
-    double alike = (double)n < all ? all / (double)n : 0.0;
+    double uniform = (double)n < all ? all / (double)n : 0.0;
     for (size_t c = 0; c < STRATA_CELLS; c++) {
         if (!tally->rows[c]) continue;
         double count = (double)tally->rows[c], each = sqrt(tally->squares[c] / count);
-        double times = parts ? times_counted(parts, taken, c) : alike;
+        double times = parts ? times_counted(parts, taken, c) : uniform;
         if (times * each > width) sum += count * each;
     }
     return sum;

@@ -1,10 +1,11 @@
-/* Rows of a batch whose model is given w itself. The polynomial of a control variate is (1) of
- * terms_predictor.c; the model is asked again, at w_hat or at w_hat +- h delta: half the sum of those is the
- * gradient there and the difference over 2h the Hessian times delta, each to h^2. */
+/* Rows of a batch whose model is evaluated at w itself. The polynomial of a control variate
+ * is (1) of terms_predictor.c. It is stored per row, or the model is evaluated at w_hat or
+ * at w_hat +- h delta: half the sum of those is the gradient there, and the difference over
+ * 2h the Hessian times delta, each to order h^2. */
 #include "linalg/dense_matrix.h"
 #include "posterior/minibatch/row_terms.h"
 
-#define DIFFERENCE 1e-4 /* h; delta is itself on the scale of the posterior */
+#define DIFFERENCE 1e-4 /* h; delta itself is on the scale of the posterior */
 
 static size_t scratch(const posterior *target, size_t n)
 {
@@ -16,15 +17,16 @@ static void set_evaluation_point(minibatch *u, double t)
     for (size_t j = 0; j < u->target->dim; j++) u->point[j] = u->p[j] + t * u->q[j];
 }
 
-/* w_hat + h delta at time t into `out`. */
-static void step_aside(const minibatch *u, double t, double h, double *out)
+/* out = w_hat + h delta at time t. */
+static void set_offset_point(const minibatch *u, double t, double h, double *out)
 {
     for (size_t j = 0; j < u->target->dim; j++)
         out[j] = u->cv->w[j] + h * (u->taylor.p[j] + t * u->taylor.q[j]);
 }
 
-/* Points at which the model is asked for (1), and how much each counts. */
-static size_t askings(const minibatch *u, double h[2], double factor[2])
+/* Points w_hat + h delta at which the model is evaluated for (1), with their factors;
+ * returns their number. */
+static size_t evaluation_points(const minibatch *u, double h[2], double factor[2])
 {
     const double side[2] = {-DIFFERENCE, DIFFERENCE};
     h[0] = 0.0;
@@ -37,18 +39,18 @@ static size_t askings(const minibatch *u, double h[2], double factor[2])
     return 2;
 }
 
-/* ---- where every row's derivatives are kept ---- */
+/* ---- control variates with stored derivatives of every row ---- */
 
-/* w - w_hat at time t, for the second order. */
-static const double *away(minibatch *u, double t)
+/* w - w_hat at time t, for second order. */
+static const double *set_delta(minibatch *u, double t)
 {
     for (size_t j = 0; j < u->target->dim; j++)
         u->aside[j] = u->taylor.p[j] + t * u->taylor.q[j];
     return u->aside;
 }
 
-/* (1) of one row along q. */
-static double kept_slope(const minibatch *u, const double *row, const double *delta)
+/* (1) of one row along q, from its stored derivatives. */
+static double stored_slope(const minibatch *u, const double *row, const double *delta)
 {
     size_t d = u->target->dim;
     const double *q = u->q, *h = row + d;
@@ -60,18 +62,18 @@ static double kept_slope(const minibatch *u, const double *row, const double *de
     return slope;
 }
 
-static void leave_kept_slopes(minibatch *u, row_range r, double t, double *out)
+static void subtract_stored_slopes(minibatch *u, row_range r, double t, double *out)
 {
-    const double *delta = u->cv->hessian ? away(u, t) : NULL;
+    const double *delta = u->cv->hessian ? set_delta(u, t) : NULL;
     for (size_t i = 0; i < r.n; i++)
-        out[i] -= kept_slope(u, u->cv->each + row_index(r, i) * u->cv->each_size, delta);
+        out[i] -= stored_slope(u, u->cv->each + row_index(r, i) * u->cv->each_size, delta);
 }
 
-/* The same of the summed gradient; the row weights are in u->aux. */
-static void leave_kept_gradient(minibatch *u, row_range r, double t)
+/* Subtracts (1) from the summed gradient; the row weights are in u->aux. */
+static void subtract_stored_gradient(minibatch *u, row_range r, double t)
 {
     size_t d = u->target->dim;
-    const double *delta = u->cv->hessian ? away(u, t) : NULL;
+    const double *delta = u->cv->hessian ? set_delta(u, t) : NULL;
     for (size_t i = 0; i < r.n; i++) {
         const double *row = u->cv->each + row_index(r, i) * u->cv->each_size, *h = row + d;
         add_scaled(d, -u->aux[i], row, u->total);
@@ -83,42 +85,44 @@ static void leave_kept_gradient(minibatch *u, row_range r, double t)
     }
 }
 
-/* ---- where the model is asked again ---- */
+/* ---- control variates that evaluate the model again ---- */
 
-/* (1), taken out of the slopes. */
-static void leave_slopes(minibatch *u, row_range r, double t, double *out)
+/* Subtracts (1) from the slopes. */
+static void subtract_slopes(minibatch *u, row_range r, double t, double *out)
 {
     const posterior *target = u->target;
     if (u->cv->each) {
-        leave_kept_slopes(u, r, t, out);
+        subtract_stored_slopes(u, r, t, out);
         return;
     }
     double h[2], factor[2];
-    size_t count = askings(u, h, factor);
+    size_t count = evaluation_points(u, h, factor);
     for (size_t a = 0; a < count; a++) {
-        step_aside(u, t, h[a], u->aside);
+        set_offset_point(u, t, h[a], u->aside);
         target->model->rows.slope(target->self, r, u->aside, u->q, u->scratch, u->aux);
         for (size_t i = 0; i < r.n; i++) out[i] -= factor[a] * u->aux[i];
     }
 }
 
-/* The same of the summed gradient; the row weights are in u->aux. */
-static void leave_gradient(minibatch *u, row_range r, double t)
+/* Subtracts (1) from the summed gradient; the row weights are in u->aux. */
+static void subtract_gradient(minibatch *u, row_range r, double t)
 {
     const posterior *target = u->target;
     if (u->cv->each) {
-        leave_kept_gradient(u, r, t);
+        subtract_stored_gradient(u, r, t);
         return;
     }
     double h[2], factor[2], *each = u->out;
-    size_t count = askings(u, h, factor);
+    size_t count = evaluation_points(u, h, factor);
     for (size_t a = 0; a < count; a++) {
-        step_aside(u, t, h[a], u->aside);
+        set_offset_point(u, t, h[a], u->aside);
         for (size_t i = 0; i < r.n; i++) each[i] = -factor[a] * u->aux[i];
         target->model->rows.gradient(target->self, r, u->aside, each, u->scratch, u->total);
     }
 }
 
+/* row_terms.gradient: the model's gradient at u->point, less the control variate's
+ * polynomial. */
 static void gradient(minibatch *u, row_range r, double t, double *loglik)
 {
     const posterior *target = u->target;
@@ -130,14 +134,14 @@ static void gradient(minibatch *u, row_range r, double t, double *loglik)
     for (size_t i = 0; i < r.n; i++) u->aux[i] = 1.0;
     terms_weigh(u, r, u->aux);
     g->rows.gradient(target->self, r, u->point, u->aux, u->scratch, u->total);
-    if (u->cv) leave_gradient(u, r, t);
+    if (u->cv) subtract_gradient(u, r, t);
 }
 
 static void slopes(minibatch *u, row_range r, double t, size_t at)
 {
     const posterior *target = u->target;
     target->model->rows.slope(target->self, r, u->point, u->q, u->scratch, u->out + at);
-    if (u->cv) leave_slopes(u, r, t, u->out + at);
+    if (u->cv) subtract_slopes(u, r, t, u->out + at);
 }
 
 static void logliks(minibatch *u, row_range r, double t, size_t at)
@@ -149,7 +153,7 @@ static void logliks(minibatch *u, row_range r, double t, size_t at)
 
 const row_terms terms_pointwise = {
     .scratch = scratch,
-    .place = set_evaluation_point,
+    .prepare = set_evaluation_point,
     .slopes = slopes,
     .logliks = logliks,
     .gradient = gradient,

@@ -1,23 +1,23 @@
-/* How the rows of windows to come get near: into the cache from memory, into memory from disk.
+/* Prefetching of future windows: from memory into the CPU cache, and from disk into memory.
  *
- * The start of window k is number k of a stream of its own, so that windows to come can be asked for
- * ahead: a second copy of the stream runs in front of the first. */
+ * The start of window k is number k of a random stream of its own, so future windows are
+ * known: a second copy of the stream runs ahead of the first. */
 #include "posterior/minibatch/windows.h"
 
 #include "posterior/minibatch/row_terms.h"
 #include "table/read_ahead.h"
 
-/* Windows between asking for one and using it: on disk enough to keep its queue full. */
+/* Windows between requesting one and using it: on disk enough to keep its queue full. */
 static size_t windows_ahead(const minibatch *u)
 {
     const rows *data = u->target->data;
     return data->mapped ? reader_depth(data, u->is.batch) : 1;
 }
 
-/* A table on disk may be in memory all the same. So a window in PROBE_EVERY is looked for there; when
- * one is missing, the next REQUEST_WINDOWS are asked of the disk unseen. Set-up has been through the whole
- * table: when after DECIDE_AT windows some still are missing, it does not fit, and windows are read
- * past the page cache from then on, everybody's. */
+/* A mapped table may be in memory all the same. So one window in PROBE_EVERY is tested; when
+ * one is missing, the next REQUEST_WINDOWS are requested from disk without a test. Set-up
+ * has read the whole table: if some windows are still missing after DECIDE_AT of them, the
+ * table does not fit, and from then on all chains bypass the page cache. */
 enum {
     PROBE_EVERY = 16,
     REQUEST_WINDOWS = 1024,
@@ -25,19 +25,21 @@ enum {
     MISSES_MAX = 10 /* of 128 */
 };
 
+/* Requests a window of a mapped table, unconditionally for a while after a miss. */
 static void request_from_disk(minibatch *u, size_t first)
 {
     const rows *data = u->target->data;
     if (first % PROBE_EVERY == 0 && !rows_present(data, first)) {
         u->misses++;
-        u->asking = REQUEST_WINDOWS;
+        u->requests_left = REQUEST_WINDOWS;
     }
-    if (u->asking == 0) return;
-    u->asking--;
+    if (u->requests_left == 0) return;
+    u->requests_left--;
     rows_want(data, first, u->is.batch);
 }
 
-/* What a control variate keeps of each row of a small window; the hardware follows long ones. */
+/* Prefetches the stored numbers of each row of a small window; the hardware follows long
+ * ones. */
 static void prefetch_numbers(const minibatch *u, size_t first)
 {
     enum { LINE = 8, ROWS_MAX = 64 };
@@ -49,20 +51,22 @@ static void prefetch_numbers(const minibatch *u, size_t first)
             __builtin_prefetch(arrays[a] + first + i);
 }
 
-/* A window of a table in memory into the cache. */
+/* Prefetches a window of a table in memory. */
 static void prefetch(const minibatch *u, size_t first)
 {
     rows_prefetch(u->target->data, first, u->is.batch);
     prefetch_numbers(u, first);
 }
 
-/* The one picked next: the windows ahead of a mapped table are too far ahead for the cache. */
+/* Prefetches the window that is picked next: those requested from disk are too far ahead for
+ * the cache. */
 static void prefetch_next(const minibatch *u)
 {
     rng next = u->state->random;
     prefetch(u, rng_below(&next, u->target->data->n));
 }
 
+/* Requests the next future window by the means that suits the table. */
 static void read_next_ahead(minibatch *u)
 {
     const rows *data = u->target->data;
@@ -75,15 +79,15 @@ static void read_next_ahead(minibatch *u)
         prefetch(u, first);
 }
 
-/* From the window to be picked next. */
+/* Restarts at the window to be picked next. */
 static void restart_read_ahead(minibatch *u)
 {
     u->state->ahead = u->state->random;
     for (size_t k = windows_ahead(u); k > 0; k--) read_next_ahead(u);
 }
 
-/* Past the page cache, where that can be. What lies beside x stays there: it is small, and a miss
- * would be waited for. */
+/* Starts reading past the page cache, if possible. The arrays other than x stay mapped: they
+ * are small, and a miss would have to be waited for. */
 static void read_directly(minibatch *u)
 {
     if (!u->terms->by_products) return;
@@ -103,13 +107,14 @@ void windows_start(minibatch *u)
 {
     const rows *data = u->target->data;
     minibatch_release(u);
-    u->windows = u->misses = u->asking = 0;
+    u->windows = u->misses = u->requests_left = 0;
     if (data->mapped && reader_known(data)) read_directly(u);
     if (u->terms->by_products)
         u->gathered = gathered_open(data, u->is.batch < u->block ? u->is.batch : u->block);
     restart_read_ahead(u);
 }
 
+/* Bypasses the page cache if too many windows were missing. */
 static void decide_reading(minibatch *u)
 {
     if (u->misses <= MISSES_MAX || u->reader) return;
@@ -126,7 +131,7 @@ void windows_next(minibatch *u)
 {
     if (u->reader) reader_next(u->reader);
     read_next_ahead(u);
-    if (u->target->data->mapped && !u->reader && u->asking == 0) prefetch_next(u);
+    if (u->target->data->mapped && !u->reader && u->requests_left == 0) prefetch_next(u);
 }
 
 const rows *minibatch_data(const minibatch *u, row_range *r)

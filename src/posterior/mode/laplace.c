@@ -1,16 +1,18 @@
-/* Laplace's approximation: w ~ N(w_hat, H^-1) with H the Hessian of U at the mode w_hat. Then
- * U(w) - U(w_hat) is half a chi^2 of d degrees of freedom, and where the prior is weak beside the
- * data so is what the likelihood loses:
+/* Laplace's approximation: w ~ N(w_hat, H^-1) with H the Hessian of U at the mode w_hat.
+ * Then U(w) - U(w_hat) is half a chi^2 of d degrees of freedom, and where the prior is weak
+ * relative to the data so is the loss of log-likelihood:
  *
- *   -(1/N) sum_i log p_i(w)  ~  NLL(w_hat)/N + chi^2(d)/2N                                    (1)
+ *   -(1/N) sum_i log p_i(w)  ~  NLL(w_hat)/N + chi^2(d)/2N                                  (1)
  *
- * which is what the paper holds its samplers against (section 7.1). chi^2(d)/2 is gamma distributed
- * with shape a = d/2; its distribution function is the regularised incomplete gamma function
+ * The paper compares its samplers with this distribution (section 7.1). chi^2(d)/2 is gamma
+ * distributed with shape a = d/2; its distribution function is the regularised incomplete
+ * gamma function
  *
- *   P(a,x) = e^-x x^a sum_k x^k / Gamma(a+k+1)                                                (2)
- *          = 1 - e^-x x^a / Gamma(a) * 1/(x+1-a- 1(1-a)/(x+3-a- 2(2-a)/(x+5-a- ...)))         (3)
+ *   P(a,x) = e^-x x^a sum_k x^k / Gamma(a+k+1)                                              (2)
+ *          = 1 - e^-x x^a / Gamma(a) * 1/(x+1-a- 1(1-a)/(x+3-a- 2(2-a)/(x+5-a- ...)))       (3)
  *
- * Bickel, Doksum (2015), Mathematical Statistics; Abramowitz, Stegun (1964), 6.5.29 and 6.5.31. */
+ * Bickel, Doksum (2015), Mathematical Statistics; Abramowitz, Stegun (1964), 6.5.29 and
+ * 6.5.31. */
 #include "posterior/mode/laplace.h"
 #include "core/memory.h"
 #include "linalg/cholesky.h"
@@ -58,7 +60,7 @@ double nll_sd(const nll_distribution *dist)
     return sqrt(0.5 * dist->dim) / dist->rows;
 }
 
-/* (2), by its terms' ratio x/(a+k) */
+/* P(a,x) by the series (2), whose terms have the ratio x/(a+k). */
 static double gamma_series(double a, double x)
 {
     double term = 1.0 / a, sum = term;
@@ -66,7 +68,7 @@ static double gamma_series(double a, double x)
     return sum * exp(a * log(x) - x - log_gamma(a));
 }
 
-/* 1 - (3), by Lentz's recursion */
+/* 1 - P(a,x) by the continued fraction (3), with Lentz's recursion. */
 static double gamma_fraction(double a, double x)
 {
     double b = x + 1.0 - a, c = 1.0 / DBL_MIN, d = 1.0 / b, h = d, change = 0.0;
@@ -80,13 +82,15 @@ static double gamma_fraction(double a, double x)
     return h * exp(a * log(x) - x - log_gamma(a));
 }
 
+/* P(a,x), by whichever of (2) and (3) converges faster. */
 static double gamma_below(double a, double x)
 {
     if (!(x > 0.0)) return 0.0;
     return x < a + 1.0 ? gamma_series(a, x) : 1.0 - gamma_fraction(a, x);
 }
 
-/* Halves an interval until its ends are neighbours. */
+/* The x with P(a,x) = probability, by bisection until the ends of the interval are adjacent
+ * doubles. */
 static double gamma_quantile(double a, double probability)
 {
     double low = 0.0, high = a + 1.0;

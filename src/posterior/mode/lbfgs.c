@@ -1,13 +1,18 @@
-/* L-BFGS: gets near a mode where Newton's start is bad, at the price of gradients only.
+/* L-BFGS: approaches a mode where Newton's method has a bad start, using gradients only.
  *
  *   s_k = w_k+1 - w_k,  y_k = g_k+1 - g_k,  step = -H_k g_k by the two-loop recursion       (1)
  *
- * from H_0 = D^-2, D the scales in `root`, or from A A' of a metric; Armijo backtracking, by slopes where rounding hides what
- * the values say; pairs with s.y <= 0 are left out.
+ * from H_0 = D^-2, D the scales in `root`, or from H_0 = A A' of a metric. Armijo
+ * backtracking on values, or on slopes where rounding hides the decrease of values; pairs
+ * with s.y <= 0 are left out.
  *
- * Nocedal (1980), Updating quasi-Newton matrices with limited storage, Math. Comp. 35, 773-782.
- * Slopes: Hager, Zhang (2005), A new conjugate gradient method with guaranteed descent and an
- * efficient line search, SIAM J. Optim. 16, 170-192, eq. 4.1. */
+ * With a metric it is also the mode search for so many parameters that no Hessian is formed
+ * (at the end of this file). That search stops within a given fraction of a posterior sd of
+ * the mode, all coordinates together, which is enough for any reference point.
+ *
+ * Nocedal (1980), Updating quasi-Newton matrices with limited storage, Math. Comp. 35,
+ * 773-782. Slopes: Hager, Zhang (2005), A new conjugate gradient method with guaranteed
+ * descent and an efficient line search, SIAM J. Optim. 16, 170-192, eq. 4.1. */
 #include "core/memory.h"
 #include "linalg/dense_matrix.h"
 #include "posterior/mode/search.h"
@@ -19,14 +24,16 @@
 
 #define PAIRS          10
 #define MAX_ITERATIONS 200
-#define MAX_UNEVEN     2000 /* of an uneven model, whose Hessian costs as much as many gradients */
+/* for models whose Hessian costs as much as many gradients */
+#define MAX_ITERATIONS_GRADIENT 2000
 
 typedef struct {
     double *memory, *s, *y, *next; /* PAIRS * dim, PAIRS * dim, dim */
     double rho[PAIRS];
-    size_t count; /* pairs seen; the last PAIRS are kept */
+    size_t count; /* pairs so far; the last PAIRS are stored */
 } history;
 
+/* Sets the coordinates of x that are held fixed to 0. */
 static void clear_held(const search *s, double *x)
 {
     for (size_t j = 0; s->held && j < s->dim; j++)
@@ -45,8 +52,8 @@ static void scale_step(search *s)
     for (size_t j = 0; j < s->dim; j++) s->step[j] /= s->root[j] * s->root[j];
 }
 
-/* (1) into s->step */
-static void recurse(search *s, const history *h)
+/* s->step = -H_k g_k, by (1). */
+static void two_loop_recursion(search *s, const history *h)
 {
     size_t d = s->dim, kept = h->count < PAIRS ? h->count : PAIRS;
     double alpha[PAIRS];
@@ -64,6 +71,7 @@ static void recurse(search *s, const history *h)
     }
 }
 
+/* Stores the pair (s_k, y_k) of the step from w to trial if s.y > 0. */
 static void store_pair(search *s, history *h)
 {
     size_t d = s->dim, at = h->count % PAIRS;
@@ -78,7 +86,7 @@ static void store_pair(search *s, history *h)
     h->count++;
 }
 
-/* Halves the step until it is downhill enough; false when it never is. */
+/* Halves the step until U decreases enough and moves there; false if it never does. */
 static bool search_line(search *s, history *h, sbps_status *status, sbps_error *err)
 {
     double slope = dot(s->dim, s->gradient, s->step), value;
@@ -102,7 +110,8 @@ static bool search_line(search *s, history *h, sbps_status *status, sbps_error *
     return false;
 }
 
-static bool near(const search *s, double goal)
+/* True if the scaled gradient is at most goal. */
+static bool is_near(const search *s, double goal)
 {
     double total = 0.0;
     if (s->a) {
@@ -121,15 +130,57 @@ sbps_status lbfgs_search(search *s, double goal, sbps_error *err)
     h.s = h.memory;
     h.y = h.s + PAIRS * s->dim;
     h.next = h.y + PAIRS * s->dim;
-    size_t limit = s->u->model->facts.uneven ? MAX_UNEVEN : MAX_ITERATIONS;
+    size_t limit = s->u->model->facts.uneven ? MAX_ITERATIONS_GRADIENT : MAX_ITERATIONS;
     s->evaluated = false;
     sbps_status status = posterior_gradient(s->u, s->w, &s->value, s->gradient, err);
     clear_held(s, s->gradient);
-    for (size_t i = 0; i < limit && status == SBPS_OK && !near(s, goal); i++) {
-        recurse(s, &h);
+    for (size_t i = 0; i < limit && status == SBPS_OK && !is_near(s, goal); i++) {
+        two_loop_recursion(s, &h);
         if (!search_line(s, &h, &status, err)) break;
         s->iterations++;
     }
     free(h.memory);
+    return status;
+}
+
+/* ---- searches without a Hessian ---- */
+
+/* Copies the result of the search into a new mode. */
+static sbps_status make_wide_mode(const search *s, mode **out, sbps_error *err)
+{
+    mode *m = *out = calloc(1, sizeof *m);
+    if (m) m->w = new_doubles(s->dim);
+    if (!m || !m->w) {
+        mode_destroy(m);
+        *out = NULL;
+        return fail_memory(err);
+    }
+    memcpy(m->w, s->w, s->dim * sizeof *m->w);
+    s->a->kind->transpose(s->a, s->gradient, s->root);
+    m->value = s->value;
+    m->gradient_norm = norm(s->dim, s->root);
+    m->plain_norm = norm(s->dim, s->gradient);
+    m->iterations = s->iterations;
+    m->method = "lbfgs";
+    return SBPS_OK;
+}
+
+sbps_status mode_find_wide(const posterior *u, const double *start, const metric *a,
+                           const bool *held, double goal, mode **out, sbps_error *err)
+{
+    size_t d = u->dim;
+    search s = {.u = u, .dim = d, .a = a, .held = held, .memory = new_doubles(5 * d)};
+    *out = NULL;
+    if (!s.memory) return fail_memory(err);
+    double **const parts[] = {&s.w, &s.trial, &s.gradient, &s.step, &s.root};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) *parts[i] = s.memory + i * d;
+    memcpy(s.w, start, d * sizeof *start);
+    sbps_status status = lbfgs_search(&s, goal, err);
+    if (status == SBPS_OK && !(isfinite(s.value) && all_finite(d, s.gradient)))
+        status = fail(err, SBPS_NO_MODE,
+                      "the search for the mode ended at values that are not finite: check the "
+                      "scale of the columns and of the offset, or give tighter priors");
+    if (status == SBPS_OK) status = make_wide_mode(&s, out, err);
+    free(s.memory);
     return status;
 }

@@ -1,11 +1,12 @@
-/* The mode: a start, a method, and the curvature made fit for use. Newton's method is the usual one,
- * with L-BFGS where it cannot begin. */
+/* The search for the mode: starting point, choice of method, and a Hessian made positive
+ * definite. Newton's method is the default, with L-BFGS where Newton cannot start. */
 #include "posterior/mode/mode.h"
 #include "core/memory.h"
 #include "linalg/dense_cost.h"
 #include "linalg/dense_matrix.h"
-#include "posterior/full/sag.h"
 #include "posterior/mode/search.h"
+#include "table/generated_rows.h"
+#include "table/row_sums.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,12 +14,93 @@
 #include <string.h>
 
 #define REFERENCE_RIDGE 1e-3
-#define NEARLY_LOST     1e-12 /* pivot of a unit diagonal, which may be nothing but rounding */
-#define STUCK_RIDGE     1e-9  /* curvature lost in rounding, that keeps a search from a mode */
-#define NEAR_ENOUGH     0.03  /* |D^-1 g| at which L-BFGS hands over to Newton */
-#define MAX_ROUNDS      10    /* of L-BFGS, each with a memory of its own */
+/* pivot of a unit diagonal below which it may be rounding error only */
+#define NEARLY_LOST 1e-12
+#define STUCK_RIDGE 1e-9 /* ridge for curvature lost in rounding that stops a search */
+#define NEAR_ENOUGH 0.03 /* |D^-1 g| at which L-BFGS is followed by Newton */
+#define MAX_ROUNDS  10   /* rounds of L-BFGS, each with a new history */
 
-/* Linux kills where malloc should have failed, so that is said beforehand. */
+/* ---- the default starting point ---- */
+
+/* Target less offset of the table's first row: the shift that keeps sums of squares
+ * accurate. */
+static double target_origin(const rows *data)
+{
+    double y;
+    if (data->partition) return data->partition->origin;
+    return *rows_targets(data, rows_from(0, 1), &y) - (data->offset ? data->offset[0] : 0.0);
+}
+
+/* Sums of the weights c, of c (y - y_0) and of c (y - y_0)^2. */
+static void add_moments(const void *self, row_range r, double *scratch, double *total)
+{
+    const rows *data = self;
+    double from = target_origin(data);
+    const double *target = rows_targets(data, r, scratch);
+    for (size_t i = 0; i < r.n; i++) {
+        size_t row = r.first + i;
+        double c = data->weight ? data->weight[row] : 1.0,
+               y = target[i] - (data->offset ? data->offset[row] : 0.0) - from;
+        total[0] += c;
+        total[1] += c * y;
+        total[2] += c * y * y;
+    }
+}
+
+/* Weighted mean and standard deviation of target less offset. */
+static sbps_status target_moments(const rows *data, double *mean, double *sd, sbps_error *err)
+{
+    double sums[3] = {0};
+    rows sample = *data; /* generated rows: a sample is enough */
+    if (data->recipe) sample = generated_sample(data, GENERATED_FEW);
+    data = &sample;
+    const row_sum what = {.self = data,
+                          .width = 3,
+                          .scratch = data->recipe ? ROW_BLOCK : 0,
+                          .add = add_moments,
+                          .beside = true};
+    sbps_status status = row_sums(data, &what, sums, err);
+    double m = sums[0] > 0.0 ? sums[1] / sums[0] : 0.0;
+    double variance = sums[0] > 0.0 ? sums[2] / sums[0] - m * m : 0.0;
+    *mean = target_origin(data) + m;
+    *sd = variance > 0.0 ? sqrt(variance) : 1.0;
+    return status;
+}
+
+/* Starts the auxiliaries; those in the unit of the target are scaled by its spread. */
+static void place_auxiliaries(search *s, double spread)
+{
+    for (size_t i = 0; i < s->u->auxiliaries; i++) {
+        const model_auxiliary *aux = &s->u->model->auxiliaries[i];
+        double unit = aux->of_target ? spread : 1.0;
+        s->w[s->u->columns + i] = scale_coordinate(aux->scale, aux->start * unit);
+    }
+}
+
+/* Zeros; where the target has a scale, the intercept starts at its mean and sigma at its
+ * spread. */
+sbps_status search_initial_point(search *s, sbps_error *err)
+{
+    const rows *data = s->u->data;
+    bool scaled = s->u->model->facts.scales_with_target;
+    double mean = 0.0, sd = 1.0;
+    memset(s->w, 0, s->dim * sizeof *s->w);
+    if (s->u->model->parameters.start) {
+        s->u->model->parameters.start(s->u->self, s->w);
+        return SBPS_OK;
+    }
+    if (scaled || s->u->auxiliaries) {
+        sbps_status status = target_moments(data, &mean, &sd, err);
+        if (status != SBPS_OK) return status;
+    }
+    s->log_spread = log(sd);
+    place_auxiliaries(s, data->intercept ? sd : hypot(mean, sd));
+    if (scaled && data->intercept) s->w[0] = mean;
+    return SBPS_OK;
+}
+
+/* Fails early with SBPS_NO_MEM: Linux would grant the memory and kill the process when it is
+ * used. */
 static sbps_status check_dimension(size_t d, sbps_error *err)
 {
     if (setup_fits((double)d)) return SBPS_OK;
@@ -30,6 +112,7 @@ static sbps_status check_dimension(size_t d, sbps_error *err)
         d, SETUP_MATRICES, d, d, setup_bytes((double)d) / 0x1p30, machine_memory() / 0x1p30);
 }
 
+/* Allocates the state of a search; the caller frees s->memory. */
 static sbps_status search_open(search *s, const posterior *u, sbps_error *err)
 {
     size_t d = u->dim;
@@ -50,7 +133,7 @@ static sbps_status search_open(search *s, const posterior *u, sbps_error *err)
     return SBPS_OK;
 }
 
-/* The user's start where it makes sense, else our own. */
+/* Sets w: the user's start if U is finite there, else the default. */
 static sbps_status set_start(search *s, const double *start, sbps_error *err)
 {
     double value;
@@ -70,8 +153,9 @@ static sbps_status set_start(search *s, const double *start, sbps_error *err)
     return search_initial_point(s, err);
 }
 
-/* Where so many steps are asked for and no more, or where there may be no mode: the surface of a network may have no mode within reach, and a ReLU's has creases where Newton
- * stops. A reference need not be a mode: the best point reached will do. False when it will not. */
+/* True where the best point reached serves as a reference instead of a mode: when the number
+ * of steps is limited, or the model may lack a mode within reach (the surface of a network
+ * may, and with ReLU it has creases where Newton stops). */
 static bool accept_reference(search *s, sbps_status *status, sbps_error *err)
 {
     if (!s->u->model->facts.uneven && !s->max_steps) return false;
@@ -80,7 +164,8 @@ static bool accept_reference(search *s, sbps_status *status, sbps_error *err)
     return *status == SBPS_OK && isfinite(s->value) && all_finite(s->dim * s->dim, s->hessian);
 }
 
-/* Factors the Hessian plus ridge times its diagonal. The first pivot that is not safely positive; dim: all are. */
+/* Factors the scaled Hessian plus ridge I. Returns the first pivot that is not safely
+ * positive, or dim. */
 static size_t weak_pivot(search *s, double ridge)
 {
     double min_pivot =
@@ -92,7 +177,7 @@ static size_t weak_pivot(search *s, double ridge)
     return cholesky_pivot(d, s->factor, min_pivot);
 }
 
-/* The smallest pivot, of a whole factor. */
+/* Index of the smallest pivot of a complete factor. */
 static size_t smallest_pivot(const search *s)
 {
     size_t d = s->dim, smallest = 0;
@@ -101,15 +186,19 @@ static size_t smallest_pivot(const search *s)
     return smallest;
 }
 
-/* Is a direction lost in rounding? weak: of the Hessian as it is, in s->factor; ridge: what would be added to it. */
+/* Fails if a direction is lost in rounding. weak: result of weak_pivot without a ridge;
+ * ridge: the one that would be added. */
 static sbps_status check_rounding(search *s, size_t weak, double ridge, sbps_error *err)
 {
-    if (weak < s->dim) return check_lost(s, weak, ridge, err);
+    if (weak < s->dim) return check_rounded_direction(s, weak, ridge, err);
     size_t smallest = smallest_pivot(s);
     double root = s->factor[smallest * s->dim + smallest];
-    return root * root < NEARLY_LOST ? check_lost(s, smallest, root * root, err) : SBPS_OK;
+    return root * root < NEARLY_LOST ? check_rounded_direction(s, smallest, root * root, err)
+                                     : SBPS_OK;
 }
 
+/* Turns the end of a search into a status: SBPS_OK at a mode or an accepted reference, else
+ * SBPS_NO_MODE with the reason. */
 static sbps_status end_search(search *s, search_end end, sbps_status status, sbps_error *err)
 {
     if (end == SEARCH_CONVERGED) return SBPS_OK;
@@ -117,10 +206,11 @@ static sbps_status end_search(search *s, search_end end, sbps_status status, sbp
         return status;
     bool finite = all_finite(s->dim * s->dim, s->hessian);
     size_t weak = finite ? weak_pivot(s, 0.0) : s->dim;
-    /* integrals are no more exact than this */
+    /* integrals over random effects are not more accurate than this */
     if (finite && weak == s->dim && s->decrement <= 2.0 * s->u->model->facts.grain)
         return SBPS_OK;
-    if (weak < s->dim && (status = check_lost(s, weak, STUCK_RIDGE, err)) != SBPS_OK)
+    if (weak < s->dim &&
+        (status = check_rounded_direction(s, weak, STUCK_RIDGE, err)) != SBPS_OK)
         return status;
     if ((status = check_target(s, err)) != SBPS_OK) return status;
     return fail(
@@ -138,6 +228,7 @@ static sbps_status end_search(search *s, search_end end, sbps_status status, sbp
 
 /* ---- methods ---- */
 
+/* Newton, with L-BFGS before it where it is stuck. */
 static sbps_status find_auto(search *s, const mode_request *how, sbps_error *err)
 {
     (void)how;
@@ -159,6 +250,7 @@ static sbps_status find_newton(search *s, const mode_request *how, sbps_error *e
     return end_search(s, end, status, err);
 }
 
+/* SBPS_BAD_ARG if a prior has a kink: gradient methods do not converge there. */
 static sbps_status refuse_kinks(const search *s, const char *method, sbps_error *err)
 {
     for (size_t j = 0; j < s->dim; j++)
@@ -170,7 +262,8 @@ static sbps_status refuse_kinks(const search *s, const char *method, sbps_error 
     return SBPS_OK;
 }
 
-/* The decrement at w, and whether it will do. */
+/* Evaluates the decrement at w and classifies the point: converged within tolerance
+ * posterior sds, or not. */
 static search_end check_decrement(search *s, double tolerance, sbps_status *status,
                                   sbps_error *err)
 {
@@ -182,12 +275,13 @@ static search_end check_decrement(search *s, double tolerance, sbps_status *stat
     return s->decrement <= tolerance * tolerance ? SEARCH_CONVERGED : SEARCH_ON;
 }
 
-/* The scaled gradient that goes with a decrement, by the last of either. */
+/* The goal for |D^-1 g| that should give the requested decrement, by their last ratio. */
 static double next_goal(const search *s, double goal, double tolerance)
 {
     return s->decrement > 0.0 ? goal * fmin(0.5, 0.5 * tolerance / sqrt(s->decrement)) : goal;
 }
 
+/* Rounds of L-BFGS until the Newton decrement is small enough. */
 static sbps_status find_lbfgs(search *s, const mode_request *how, sbps_error *err)
 {
     double goal = how->tolerance;
@@ -202,6 +296,7 @@ static sbps_status find_lbfgs(search *s, const mode_request *how, sbps_error *er
     return end_search(s, end, status, err);
 }
 
+/* Runs of SAG until the Newton decrement is small enough. */
 static sbps_status find_sag(search *s, const mode_request *how, sbps_error *err)
 {
     double goal = how->tolerance;
@@ -230,7 +325,7 @@ static sbps_status find_sag(search *s, const mode_request *how, sbps_error *err)
 }
 
 typedef struct {
-    const char *name, *reported; /* as asked for, and as reported */
+    const char *name, *reported; /* as requested, and as reported */
     sbps_status (*find)(search *s, const mode_request *how, sbps_error *err);
 } mode_method;
 
@@ -253,15 +348,16 @@ static sbps_status run_search(search *s, const mode_request *how, sbps_error *er
 
 /* ---- the result ---- */
 
-/* The least ridge, relative to the diagonal, that makes the Hessian positive definite. Away from a
- * mode directions without curvature are no rounding: there it is large enough to give them a scale. */
-static double add_ridge(search *s, sbps_error *lost)
+/* Adds the least ridge, relative to the diagonal, that makes the Hessian positive definite,
+ * and returns it. Away from a mode, directions without curvature are no rounding error:
+ * there the first ridge is large enough to give them a scale. */
+static double add_ridge(search *s, sbps_error *unusable)
 {
     double ridge = 0.0,
            first = s->is_reference ? REFERENCE_RIDGE : 32.0 * DBL_EPSILON * (double)s->dim;
     size_t weak = weak_pivot(s, 0.0);
     if (!s->is_reference || s->u->model->facts.log_concave)
-        check_rounding(s, weak, first, lost);
+        check_rounding(s, weak, first, unusable);
     for (; weak < s->dim && ridge < 1e6; weak = weak_pivot(s, ridge))
         ridge = ridge == 0.0 ? first : 10.0 * ridge;
     for (size_t j = 0; j < s->dim; j++)
@@ -269,6 +365,7 @@ static double add_ridge(search *s, sbps_error *lost)
     return ridge;
 }
 
+/* Copies the result of a search to a new mode, with ridge and kink curvature in its Hessian. */
 static sbps_status make_mode(search *s, mode **out, sbps_error *err)
 {
     mode *m = calloc(1, sizeof *m);
@@ -279,7 +376,7 @@ static sbps_status make_mode(search *s, mode **out, sbps_error *err)
         mode_destroy(m);
         return fail_memory(err);
     }
-    m->ridge = add_ridge(s, &m->lost);
+    m->ridge = add_ridge(s, &m->unusable);
     m->value = s->value;
     m->gradient_norm = sqrt(fmax(s->decrement, 0.0));
     m->plain_norm = norm(s->dim, s->gradient);
@@ -288,29 +385,30 @@ static sbps_status make_mode(search *s, mode **out, sbps_error *err)
     m->method = s->method;
     memcpy(m->w, s->w, s->dim * sizeof *m->w);
     memcpy(m->hessian, s->hessian, s->dim * s->dim * sizeof *m->hessian);
-    m->bare = m->ridge == 0.0;
+    m->exact_hessian = m->ridge == 0.0;
     for (size_t j = 0; j < s->dim; j++) {
         double kink = kink_curvature(s, j);
         m->hessian[j * s->dim + j] += kink;
-        m->bare = m->bare && kink == 0.0;
+        m->exact_hessian = m->exact_hessian && kink == 0.0;
     }
     *out = m;
     return SBPS_OK;
 }
 
-sbps_status search_run(const posterior *u, const search_request *e, mode **out, sbps_error *err)
+sbps_status search_run(const posterior *u, const search_request *request, mode **out,
+                       sbps_error *err)
 {
     *out = NULL;
     search s;
     sbps_status status = search_open(&s, u, err);
     if (status != SBPS_OK) return status;
-    s.goal = e->goal;
-    s.hop = e->hop;
-    s.part = e->part;
-    s.beside = e->beside;
-    s.max_steps = e->how->max_steps;
-    status = set_start(&s, e->start, err);
-    if (status == SBPS_OK) status = run_search(&s, e->how, err);
+    s.goal = request->goal;
+    s.unchecked_goal = request->unchecked_goal;
+    s.subset = request->subset;
+    s.cache = request->cache;
+    s.max_steps = request->how->max_steps;
+    status = set_start(&s, request->start, err);
+    if (status == SBPS_OK) status = run_search(&s, request->how, err);
     if (status == SBPS_OK) status = make_mode(&s, out, err);
     free(s.memory);
     return status;
@@ -342,7 +440,7 @@ sbps_status mode_take(const posterior *u, const double *w, const double *precisi
     if (status == SBPS_OK) status = make_mode(&s, out, err);
     if (status == SBPS_OK && precision) {
         memcpy((*out)->hessian, precision, s.dim * s.dim * sizeof *precision);
-        (*out)->bare = false;
+        (*out)->exact_hessian = false;
     }
     free(s.memory);
     return status;

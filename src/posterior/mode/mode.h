@@ -7,58 +7,63 @@
 
 typedef struct {
     double *w; /* dim: the mode */
-    double *
-        hessian; /* dim*dim there, made positive definite by a ridge where it was not; NULL: of mode_find_wide */
+    /* dim*dim: the Hessian of U there, made positive definite by a ridge where it was not;
+     * NULL from mode_find_wide. */
+    double *hessian;
     double value;         /* U at the mode */
-    double gradient_norm; /* in the metric of the Hessian: sqrt(g' H^-1 g) */
+    double gradient_norm; /* distance to the exact mode in posterior sds: sqrt(g' H^-1 g) */
     double plain_norm;    /* |g| */
-    double ridge;         /* added to the diagonal, relative to it; 0 mostly */
-    bool bare; /* `hessian` is that of U itself: no ridge, kink or covariance in it */
+    double ridge;         /* added to the diagonal, relative to it; usually 0 */
+    /* `hessian` is that of U: without ridge, kink curvature or covariance */
+    bool exact_hessian;
     size_t iterations;
-    double epochs;      /* passes through the rows of SAG; 0 for others */
-    const char *method; /* that found it */
-    sbps_error
-        lost; /* why a path in the metric of `hessian` would not cross the posterior; SBPS_OK: it does */
+    double epochs;      /* passes through the rows by SAG; 0 for other methods */
+    const char *method; /* the method that found it */
+    /* Why a path in the metric of `hessian` would not cross the posterior; status SBPS_OK:
+     * it would. */
+    sbps_error unusable;
 } mode;
 
 /* How a mode is to be found. */
 typedef struct {
     const char *method; /* auto, newton, lbfgs, sag */
-    double
-        tolerance; /* of lbfgs and sag: they end at sqrt(g' H^-1 g) <= this; Newton at 1e-8 */
+    /* lbfgs and sag end at sqrt(g' H^-1 g) <= tolerance; Newton always at 1e-8. */
+    double tolerance;
     double max_epochs; /* of sag */
     uint64_t seed;     /* of sag */
-    size_t
-        max_steps; /* of Newton: where there is no mode within so many, the best point reached takes its place; 0: all
-                          that it takes, and a mode */
+    /* Newton: if there is no mode within this many steps, the best point reached takes its
+     * place; 0: as many steps as it takes, and a mode is required. */
+    size_t max_steps;
 } mode_request;
 
-/* For a model whose surface may have no mode within reach, the best point reached takes its
- * place: then `gradient_norm` is large and a ridge of 1e-3 or more shows in `ridge`.
+/* Finds the mode of u: Newton with line search where the Hessian is affordable, L-BFGS first
+ * where the start is bad. start: dim numbers, or NULL for the default (zeros, log sigma at
+ * log sd(y)). The caller destroys *out, which is NULL on failure.
  *
- * Newton with line search where the Hessian is affordable, L-BFGS to get near first. Starts from
- * `start` (NULL: zeros, log sigma at log sd(y)). SBPS_NO_MODE with a sentence that explains a
- * separable table with a flat prior (names the columns whose weights run away) and what to do. */
+ * Fails with SBPS_NO_MODE and an explanation, for example of a separable table with a flat
+ * prior. For a model that may lack a mode within reach, the best point reached takes its
+ * place: then `gradient_norm` is large and `ridge` is 1e-3 or more. */
 sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err);
-/* The same for a reference point: a fifth of a posterior sd a coordinate is near enough in a long table,
- * where that takes less than three passes over the rows. beside: NULL, or gathers at the point found; whole unless it says
- * otherwise. */
-sbps_status mode_near(const posterior *u, const double *start, row_cache *beside, mode **out,
+/* The same for a reference point, which need not be exact: in a long table it is within
+ * about 0.3 posterior sd per coordinate, after less than three passes over the rows. cache:
+ * NULL, or filled at the point found; complete unless cache->complete is false. */
+sbps_status mode_near(const posterior *u, const double *start, row_cache *cache, mode **out,
                       sbps_error *err);
-/* The mode of the first rows, one in `share` of them or somewhat more, with a Hessian as of all; NULL: the table is
- * short, or these have no mode. */
-mode *mode_of_part(const posterior *u, size_t one_in);
-/* By the method asked for; one that cannot says which can. */
+/* The mode of a subset, the first rows: one in `one_in` of the table or more, with the
+ * Hessian scaled to all rows. NULL if the table is short or the subset has no mode. */
+mode *mode_of_subset(const posterior *u, size_t one_in);
+/* Finds the mode by the requested method; the message of a failure names methods that apply. */
 sbps_status mode_find_by(const posterior *u, const double *start, const mode_request *how,
                          mode **out, sbps_error *err);
-/* Takes w as it is for the mode. precision: dim*dim in the Hessian's place, positive definite; NULL:
+/* Uses w as the mode. precision: dim*dim, positive definite, in place of the Hessian; NULL:
  * the Hessian at w. */
 sbps_status mode_take(const posterior *u, const double *w, const double *precision, mode **out,
                       sbps_error *err);
-/* Without a Hessian, in the scales of a metric: until |A' grad| <= goal, or no step lowers U. Coordinates that are held,
- * by dim, stay where they are; NULL: none is. */
+/* Finds the mode without a Hessian, in the scales of metric a: until |A' grad U| <= goal or
+ * no step lowers U. held: dim flags of coordinates that stay fixed, or NULL. */
 sbps_status mode_find_wide(const posterior *u, const double *start, const metric *a,
                            const bool *held, double goal, mode **out, sbps_error *err);
+/* Frees m; NULL is fine. */
 void mode_destroy(mode *m);
 
 #endif

@@ -1,12 +1,12 @@
-/* Newton's method with damping. With D^2 the Hessian's diagonal, so that columns in metres and in
- * millimetres are alike, a step solves
+/* Newton's method with damping. With D^2 the diagonal of the Hessian, which removes the
+ * units of the columns, a step solves
  *
  *   (D^-1 H D^-1 + lambda I) D s = -D^-1 g                                        (1)
  *
- * and lambda follows the ratio of the decrease got to the decrease promised (Levenberg 1944,
- * Marquardt 1963); it is 0 near a mode, where convergence is quadratic. The search ends when the
- * Newton decrement g'H^-1 g, twice the decrease still to be had in nats, is nil, or when rounding
- * in sums over all rows hides what is left. */
+ * lambda follows the ratio of the actual decrease of U to the predicted one (Levenberg 1944,
+ * Marquardt 1963); near a mode it is 0 and convergence is quadratic. The search ends when
+ * the Newton decrement g'H^-1 g, twice the remaining decrease of U in log units, is
+ * negligible, or when rounding in the sums over all rows hides the rest. */
 #include "linalg/dense_matrix.h"
 #include "posterior/mode/search.h"
 
@@ -15,21 +15,95 @@
 #include <string.h>
 
 #define MAX_ITERATIONS 200
-#define GOOD_ENOUGH    1e-6 /* where rounding or a kink stops progress */
-#define MAX_DAMPING    1e12
-#define BAD_START      1e-2 /* damping that the Hessian at the start should not need */
-#define PACE_STEPS     10   /* over which a gain is measured */
-#define RUNAWAY_STEPS  20
-#define RUNAWAY_GAIN   1.0 /* nats a step */
-#define MAX_AUX_STEP   3.0 /* log sigma is exponential in its effect: no leaps */
+/* decrement that is accepted where rounding or a kink stops progress */
+#define GOOD_ENOUGH 1e-6
+#define MAX_DAMPING 1e12
+/* damping above which the Hessian at the start is too far from positive definite */
+#define BAD_START     1e-2
+#define PACE_STEPS    10 /* steps over which the decrease of U is measured */
+#define RUNAWAY_STEPS 20
+#define RUNAWAY_GAIN  1.0 /* decrease of U per step, in log units */
+#define MAX_AUX_STEP  3.0 /* log sigma acts exponentially: limits its step */
 
-/* Twice the nats that may be left where values and slopes agree no further. */
+/* ---- kinks ----
+ *
+ * A Laplace prior's slope jumps at its location kappa, and the mode may lie exactly on that
+ * kink. There
+ *
+ *   w_j stays at kappa   when   dU/dw_j(kappa-) <= 0 <= dU/dw_j(kappa+),      (2)
+ *
+ * else the one-sided slope that points downhill replaces the gradient, and a step that would
+ * cross kappa ends on it. So weights that belong on a kink reach it exactly.
+ *
+ * Andrew, Gao (2007), Scalable training of L1-regularized log-linear models, ICML. */
+
+/* relative offset at which the slopes on either side of a kink are taken */
+#define NUDGE 1e-9
+
+void kinks_find(search *s)
+{
+    for (size_t j = 0; j < s->dim; j++) {
+        const prior *p = &s->u->priors[j];
+        s->side[j] = 1.0;
+        s->kink[j] = p->kind->kink ? p->kind->kink(p->theta) : NAN;
+        /* stays NAN where there is none */
+        s->kink[j] = scale_coordinate(s->u->scale[j], s->kink[j]);
+    }
+}
+
+/* Applies (2) to a weight on its kink. */
+static void resolve_kink(search *s, size_t j)
+{
+    const prior *p = &s->u->priors[j];
+    coordinate_scale scale = s->u->scale[j];
+    double at = s->w[j], nudge = NUDGE * fmax(1.0, fabs(at));
+    double middle = s->gradient[j] + prior_slope(p, scale, at);
+    double left = middle - prior_slope(p, scale, at - nudge);
+    double right = middle - prior_slope(p, scale, at + nudge);
+    s->side[j] = right < 0.0 ? 1.0 : left > 0.0 ? -1.0 : 0.0;
+    s->gradient[j] = right < 0.0 ? right : left > 0.0 ? left : 0.0;
+}
+
+/* gradient (at w) becomes the one-sided one at kinks; s->side says where weights may move. */
+static void kinks_resolve(search *s)
+{
+    for (size_t j = 0; j < s->dim; j++) {
+        if (!isfinite(s->kink[j])) continue;
+        if (s->w[j] == s->kink[j])
+            resolve_kink(s, j);
+        else
+            s->side[j] = s->w[j] > s->kink[j] ? 1.0 : -1.0;
+    }
+}
+
+/* Stops trial weights that would cross their kink on it. */
+static void kinks_project(const search *s)
+{
+    for (size_t j = 0; j < s->dim; j++)
+        if (isfinite(s->kink[j]) && (s->trial[j] - s->kink[j]) * s->side[j] <= 0.0)
+            s->trial[j] = s->kink[j];
+}
+
+/* A Laplace prior of scale s alone has variance 2 s^2 and slopes +-1/s. A weight on its kink
+ * gets that precision, 1/(2 s^2), which the second derivatives do not contain. */
+double kink_curvature(const search *s, size_t j)
+{
+    const prior *p = &s->u->priors[j];
+    coordinate_scale scale = s->u->scale[j];
+    double at = s->w[j], nudge = NUDGE * fmax(1.0, fabs(at));
+    if (!isfinite(s->kink[j]) || at != s->kink[j]) return 0.0;
+    double jump = prior_slope(p, scale, at - nudge) - prior_slope(p, scale, at + nudge);
+    return 0.125 * jump * jump;
+}
+
+/* The decrement accepted where values and slopes of U cannot be more consistent. */
 static double good_enough(const search *s)
 {
     return fmax(GOOD_ENOUGH, 2.0 * s->u->model->facts.grain);
 }
 
-/* D of (1). A diagonal of 0 happens under a kinked prior with no data: its slope is its scale. */
+/* D of (1). Under a kinked prior without data the diagonal is 0; then the slope of the prior
+ * is the scale. */
 static void set_roots(search *s)
 {
     for (size_t j = 0; j < s->dim; j++) {
@@ -42,8 +116,8 @@ static void set_roots(search *s)
     }
 }
 
-/* Left of (1), lower triangle; weights held on a kink are taken out. `crossed` false drops the
- * terms of the auxiliaries with others: without them regressions are convex everywhere. */
+/* Left-hand side of (1), lower triangle, without weights held on a kink. crossed false:
+ * drops the auxiliaries' off-diagonal terms; without them regressions are convex everywhere. */
 static void scale_hessian(search *s, double damping, bool crossed)
 {
     size_t d = s->dim, weights = s->u->columns;
@@ -58,7 +132,7 @@ static void scale_hessian(search *s, double damping, bool crossed)
     }
 }
 
-/* Right of (1) and its solution. */
+/* Solves (1) and sets the decrement; limits the step of the auxiliaries. */
 static void solve_step(search *s)
 {
     double *x = s->step;
@@ -69,13 +143,13 @@ static void solve_step(search *s)
         x[j] /= s->root[j];
         s->decrement -= x[j] * s->gradient[j];
     }
-    double leap = 0.0;
+    double excess = 0.0;
     for (size_t j = s->u->columns; j < s->dim; j++)
-        leap = fmax(leap, fabs(x[j]) / MAX_AUX_STEP);
-    for (size_t j = 0; j < s->dim && leap > 1.0; j++) x[j] /= leap;
+        excess = fmax(excess, fabs(x[j]) / MAX_AUX_STEP);
+    for (size_t j = 0; j < s->dim && excess > 1.0; j++) x[j] /= excess;
 }
 
-/* Factors (1), damped as little as makes it positive definite. */
+/* Factors (1) with the least damping that makes it positive definite, and solves it. */
 static sbps_status find_step(search *s, sbps_error *err)
 {
     double min_pivot = 16.0 * DBL_EPSILON * (double)s->dim;
@@ -86,9 +160,9 @@ static sbps_status find_step(search *s, sbps_error *err)
             sbps_status status = check_collinear(s, pivot, err);
             if (status != SBPS_OK) return status;
             scale_hessian(s, 0.0, false);
-            bool rescued =
+            bool definite =
                 s->u->auxiliaries && cholesky_pivot(s->dim, s->factor, min_pivot) == s->dim;
-            if (!rescued) s->damping = min_pivot;
+            if (!definite) s->damping = min_pivot;
         }
     }
     while (s->damping > 0.0 && s->damping <= MAX_DAMPING) {
@@ -100,8 +174,8 @@ static sbps_status find_step(search *s, sbps_error *err)
     return SBPS_OK;
 }
 
-/* Decrease promised by the quadratic model for the step from w to trial. */
-static double promised(const search *s)
+/* Decrease of U that the quadratic model predicts for the step from w to trial. */
+static double predicted_decrease(const search *s)
 {
     double total = 0.0;
     for (size_t i = 0; i < s->dim; i++) {
@@ -113,31 +187,33 @@ static double promised(const search *s)
     return total;
 }
 
-typedef enum { TRIED_BETTER, TRIED_FLAT, TRIED_WORSE, TRIED_FAILED } tried;
+typedef enum { TRIED_BETTER, TRIED_FLAT, TRIED_WORSE, TRIED_FAILED } trial_outcome;
 
-/* U there; with all that the next step needs where that is one pass over the rows. */
+/* U at trial; also gradient and Hessian where one pass over the rows gives all three. */
 static sbps_status evaluate_trial(search *s, double *value, sbps_error *err)
 {
     const expansion next = {value, s->next_gradient, s->next_hessian};
     if (!s->whole_trials) return posterior_value(s->u, s->trial, value, err);
-    if (s->beside) return row_cache_expand(s->beside, s->trial, s->hessian, &next, err);
+    if (s->cache) return row_cache_expand(s->cache, s->trial, s->hessian, &next, err);
     return posterior_expand(s->u, s->trial, &next, NULL, err);
 }
 
 static void swap(double **a, double **b)
 {
-    double *kept = *a;
+    double *first = *a;
     *a = *b;
-    *b = kept;
+    *b = first;
 }
 
-static void seen(search *s)
+/* Prepares s for the next step: gradient and Hessian at w have just been evaluated. */
+static void finish_evaluation(search *s)
 {
     kinks_resolve(s);
     set_roots(s);
     s->evaluated = true;
 }
 
+/* Accepts trial as w, with its gradient and Hessian if they are known. */
 static void move_to_trial(search *s, double value)
 {
     memcpy(s->w, s->trial, s->dim * sizeof *s->w);
@@ -146,38 +222,40 @@ static void move_to_trial(search *s, double value)
     if (!s->whole_trials) return;
     swap(&s->gradient, &s->next_gradient);
     swap(&s->hessian, &s->next_hessian);
-    seen(s);
+    finish_evaluation(s);
 }
 
+/* Sets trial from the step: stopped at kinks, and corrected on a subset of the rows. */
 static sbps_status take_step(search *s, sbps_error *err)
 {
     for (size_t j = 0; j < s->dim; j++) s->trial[j] = s->w[j] + s->step[j];
     kinks_project(s);
-    return s->part && s->damping == 0.0 ? search_correct_step(s, err) : SBPS_OK;
+    return s->subset && s->damping == 0.0 ? search_correct_step(s, err) : SBPS_OK;
 }
 
-/* Tries the step and sets the next damping. QUIET: what there is to gain drowns in rounding. */
-static tried try_step(search *s, sbps_status *status, sbps_error *err)
+/* Tries the step and sets the next damping. TRIED_FLAT: the possible decrease is below
+ * rounding. */
+static trial_outcome try_step(search *s, sbps_status *status, sbps_error *err)
 {
     double value, noise = 256.0 * DBL_EPSILON * fmax(1.0, fabs(s->value));
     *status = take_step(s, err);
     if (*status == SBPS_OK) *status = evaluate_trial(s, &value, err);
     if (*status != SBPS_OK) return TRIED_FAILED;
-    double promise = promised(s), got = s->value - value;
-    bool quiet = promise <= noise && got >= -noise;
-    bool better = isfinite(value) && got > 0.0 && got >= 1e-4 * promise;
+    double predicted = predicted_decrease(s), decrease = s->value - value;
+    bool flat = predicted <= noise && decrease >= -noise;
+    bool better = isfinite(value) && decrease > 0.0 && decrease >= 1e-4 * predicted;
     double grain = s->u->model->facts.grain;
-    quiet = quiet || (!better && promise <= grain && got >= -grain);
-    if (!quiet && !better) {
+    flat = flat || (!better && predicted <= grain && decrease >= -grain);
+    if (!flat && !better) {
         s->damping = fmax(10.0 * s->damping, 1e-4);
         return TRIED_WORSE;
     }
-    if (quiet || got > 0.75 * promise)
+    if (flat || decrease > 0.75 * predicted)
         s->damping = s->damping > 1e-9 ? 0.1 * s->damping : 0.0;
-    else if (got < 0.25 * promise)
+    else if (decrease < 0.25 * predicted)
         s->damping = fmax(4.0 * s->damping, 1e-3);
     move_to_trial(s, value);
-    return quiet ? TRIED_FLAT : TRIED_BETTER;
+    return flat ? TRIED_FLAT : TRIED_BETTER;
 }
 
 sbps_status search_evaluate(search *s, sbps_error *err)
@@ -190,26 +268,26 @@ sbps_status search_evaluate(search *s, sbps_error *err)
         status = posterior_gradient(s->u, s->w, &s->value, s->gradient, err);
         if (status == SBPS_OK) status = posterior_hessian(s->u, s->w, s->hessian, err);
     }
-    if (status == SBPS_OK) seen(s);
+    if (status == SBPS_OK) finish_evaluation(s);
     return status;
 }
 
-/* The step at the least damping that is needed, and what it says of the distance to the mode;
- * then the step at the damping that the last ones taught. */
-static search_end classify_point(search *s, bool quiet, sbps_status *status, sbps_error *err)
+/* Solves (1) with the least damping and classifies w by the decrement; then solves it with
+ * the damping that the last steps ended with. */
+static search_end classify_point(search *s, bool flat, sbps_status *status, sbps_error *err)
 {
-    double taught = s->damping, before = s->decrement;
+    double learned = s->damping, before = s->decrement;
     s->damping = 0.0;
     if ((*status = find_step(s, err)) != SBPS_OK) return SEARCH_FAILED;
     bool done = s->decrement <= s->goal, runs_off = false;
-    if (done && (*status = may_run_off(s, &runs_off, err)) != SBPS_OK) return SEARCH_FAILED;
+    if (done && (*status = may_diverge(s, &runs_off, err)) != SBPS_OK) return SEARCH_FAILED;
     done = done && !runs_off;
-    bool floored = quiet && s->decrement <= good_enough(s) && s->decrement > 0.25 * before;
+    bool floored = flat && s->decrement <= good_enough(s) && s->decrement > 0.25 * before;
     if ((*status = check_separation(s, done || floored, err)) != SBPS_OK) return SEARCH_FAILED;
     if (done || floored) return SEARCH_CONVERGED;
     double decrement = s->decrement;
-    if (taught > s->damping) {
-        s->damping = taught;
+    if (learned > s->damping) {
+        s->damping = learned;
         if ((*status = find_step(s, err)) != SBPS_OK) return SEARCH_FAILED;
     }
     s->decrement = decrement;
@@ -223,14 +301,14 @@ search_end search_classify(search *s, sbps_status *status, sbps_error *err)
     return classify_point(s, false, status, err);
 }
 
-/* Steps until one is better; damps on the way. */
-static search_end advance(search *s, bool *quiet, sbps_status *status, sbps_error *err)
+/* Tries steps with growing damping until one is accepted. */
+static search_end advance(search *s, bool *flat, sbps_status *status, sbps_error *err)
 {
     double decrement = s->decrement;
     for (;;) {
-        tried outcome = try_step(s, status, err);
+        trial_outcome outcome = try_step(s, status, err);
         if (outcome == TRIED_FAILED) return SEARCH_FAILED;
-        *quiet = outcome == TRIED_FLAT;
+        *flat = outcome == TRIED_FLAT;
         if (outcome != TRIED_WORSE) break;
         if (s->damping > MAX_DAMPING)
             return decrement <= good_enough(s) ? SEARCH_CONVERGED : SEARCH_STUCK;
@@ -241,8 +319,8 @@ static search_end advance(search *s, bool *quiet, sbps_status *status, sbps_erro
     return *status == SBPS_OK ? SEARCH_ON : SEARCH_FAILED;
 }
 
-/* To where the step leads, unseen. */
-static search_end hop(search *s, sbps_status *status, sbps_error *err)
+/* Moves to where the step leads without evaluating U there. */
+static search_end take_unchecked_step(search *s, sbps_status *status, sbps_error *err)
 {
     if ((*status = take_step(s, err)) != SBPS_OK) return SEARCH_FAILED;
     memcpy(s->w, s->trial, s->dim * sizeof *s->w);
@@ -250,8 +328,8 @@ static search_end hop(search *s, sbps_status *status, sbps_error *err)
     return SEARCH_CONVERGED;
 }
 
-/* The parameter that moves most. */
-static size_t farthest(const search *s)
+/* The parameter that the step changes most. */
+static size_t largest_step(const search *s)
 {
     size_t largest = 0;
     for (size_t j = 1; j < s->dim; j++)
@@ -259,22 +337,24 @@ static size_t farthest(const search *s)
     return largest;
 }
 
+/* SBPS_NO_MODE with the parameter that moves most. */
 static sbps_status fail_runaway(const search *s, size_t steps, double gain, sbps_error *err)
 {
     char name[81];
-    size_t j = farthest(s);
+    size_t j = largest_step(s);
     posterior_name(s->u, j, sizeof name, name);
     return fail(
         err, SBPS_NO_MODE,
-        "no mode within reach: after %zu Newton steps each still gains %.2g nats, and "
+        "no mode within reach: after %zu Newton steps each still gains %.2g log units, and "
         "'%s' has run to %.3g. Where a scale goes to 0 with all that it scales, as that "
         "of random effects does, the density grows for ever: make each effect its scale "
         "times a parameter that is standard normal",
         steps, gain, name, s->w[j]);
 }
 
-/* Newton ends in a few steps where there is a mode. A model whose density grows for ever would
- * take it to where nothing is left to sample; regressions have checks of their own. */
+/* Fails where U decreases without end. Newton converges in a few steps where there is a
+ * mode; a model with unbounded density would run to where nothing is left to sample.
+ * Regressions have checks of their own. */
 static sbps_status check_pace(const search *s, size_t steps, double *last_value,
                               sbps_error *err)
 {
@@ -289,7 +369,7 @@ static sbps_status check_pace(const search *s, size_t steps, double *last_value,
 search_end newton_search(search *s, bool strict, sbps_status *status, sbps_error *err)
 {
     search_end end = SEARCH_ON;
-    bool quiet = false;
+    bool flat = false;
     double last_value = INFINITY;
     size_t limit = s->max_steps ? s->max_steps : MAX_ITERATIONS;
     s->damping = 0.0;
@@ -300,11 +380,11 @@ search_end newton_search(search *s, bool strict, sbps_status *status, sbps_error
         if ((*status = check_pace(s, i, &last_value, err)) != SBPS_OK) return SEARCH_FAILED;
         if (!all_finite(s->dim, s->gradient) || !all_finite(s->dim * s->dim, s->hessian))
             return SEARCH_STUCK;
-        end = classify_point(s, quiet, status, err);
+        end = classify_point(s, flat, status, err);
         if (strict && i == 0 && end == SEARCH_ON && s->damping > BAD_START) return SEARCH_STUCK;
-        if (end == SEARCH_ON && s->damping == 0.0 && s->decrement <= s->hop)
-            return hop(s, status, err);
-        if (end == SEARCH_ON) end = advance(s, &quiet, status, err);
+        if (end == SEARCH_ON && s->damping == 0.0 && s->decrement <= s->unchecked_goal)
+            return take_unchecked_step(s, status, err);
+        if (end == SEARCH_ON) end = advance(s, &flat, status, err);
     }
     return end == SEARCH_ON ? SEARCH_STUCK : end;
 }

@@ -1,14 +1,16 @@
-/* Walls. A coefficient that only a few rows speak of, all of one class, has half a normal for its
- * posterior: the prior on one side, and on the other an exponential wall some hundred times as thin. Along
- * one coordinate, with the others at the mode,
+/* Warped coordinates. A coefficient on which only a few rows, all of one class, depend has a
+ * one-sided posterior: half a normal from the prior on one side, and on the other an
+ * exponential boundary some hundred times thinner. Along one coordinate, with the others at
+ * the mode,
  *
- *   U(w_hat + s t e_j) - U(w_hat) = l   at  t = t(l)                                            (1)
+ *   U(w_hat + s t e_j) - U(w_hat) = l   at  t = t(l)                                        (1)
  *
- * has t(2) - t(1/2) = sd for a normal, and ln 4 for the wall e^t. So that is measured on both sides; the
- * larger is `reach`, the smaller `wall`, and the wall begins at t(1/2) - wall, which is 0 for a normal.
+ * has t(2) - t(1/2) = sd for a normal, and ln 4 for a boundary e^t. That distance is
+ * measured on both sides; the larger is `reach`, the smaller `boundary`, and the boundary
+ * begins at t(1/2) - boundary, which is 0 for a normal.
  *
- * Asked are only coordinates that the Hessian knows as nearly independent of the others: what is seen
- * with those held fixed is then what the marginal looks like. */
+ * Only coordinates that are nearly independent of the others by the Hessian are profiled:
+ * for these the profile with the others fixed resembles the marginal. */
 #include "posterior/mode/profile.h"
 #include "core/memory.h"
 #include "posterior/mode/laplace.h"
@@ -17,22 +19,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INDEPENDENT     0.7 /* conditional over marginal sd, at least */
-#define PROBE_AT        2.0 /* sds to either side: U rises by 2 where it is a normal */
-#define LOPSIDED        4.0 /* rise of one side over the other, that is worth a closer look */
-#define REACH_RATIO_MIN 3.0 /* reach over wall */
+#define INDEPENDENT 0.7 /* smallest ratio of conditional to marginal sd */
+#define PROBE_AT    2.0 /* sds to either side; a normal rises by 2 there */
+/* ratio of the rises of the two sides above which the profile is measured */
+#define LOPSIDED        4.0
+#define REACH_RATIO_MIN 3.0 /* smallest reach / boundary that is warped */
 #define LEVEL_NEAR      0.5
 #define LEVEL_FAR       2.0
 #define DOUBLINGS       30
-#define HALVINGS        12 /* of the bracket: t to one in some thousands */
+#define HALVINGS        12 /* of the bracket: t to about one part in 4000 */
 
 typedef struct {
     const posterior *u;
     const mode *m;
-    double *w; /* dim: the mode but for one coordinate */
+    double *w; /* dim: the mode except for one coordinate */
 } profile;
 
-/* U above the mode; INFINITY where it is no number. */
+/* *out = U at the mode + t e_j, less U at the mode; INFINITY where U is NAN. */
 static sbps_status rise(const profile *p, size_t j, double t, double *out, sbps_error *err)
 {
     p->w[j] = p->m->w[j] + t;
@@ -42,7 +45,8 @@ static sbps_status rise(const profile *p, size_t j, double t, double *out, sbps_
     return status;
 }
 
-/* (1) from a first guess: a bracket by doubling or halving, then bisection. NAN where there is none. */
+/* Solves (1) for t from a first guess: a bracket by doubling or halving, then bisection. *t
+ * is NAN where there is no solution. */
 static sbps_status reach_level(const profile *p, size_t j, double sign, double level,
                                double guess, double *t, sbps_error *err)
 {
@@ -75,8 +79,9 @@ static sbps_status profile_flank(const profile *p, size_t j, double sign, double
     return reach_level(p, j, sign, LEVEL_FAR, 2.0 * sd, &out->far, err);
 }
 
-/* The bend of coordinate j; b->sign is 0 where it needs none. */
-static sbps_status see(const profile *p, size_t j, double sd, warp *b, sbps_error *err)
+/* Profiles coordinate j and fills *b; b->sign is 0 where no warp is needed. */
+static sbps_status profile_coordinate(const profile *p, size_t j, double sd, warp *b,
+                                      sbps_error *err)
 {
     double below, above;
     flank boundary, open;
@@ -92,13 +97,13 @@ static sbps_status see(const profile *p, size_t j, double sd, warp *b, sbps_erro
     b->boundary = boundary.far - boundary.near;
     b->reach = open.far - open.near;
     b->start = b->boundary - boundary.near;
-    /* NAN is no bend */
+    /* a NAN compares false: no warp */
     if (b->boundary > 0.0 && b->reach > REACH_RATIO_MIN * b->boundary && isfinite(b->reach))
         b->sign = sign;
     return SBPS_OK;
 }
 
-/* Squares of the sds of x = A z, z standard normal. */
+/* squares[j] += variance of x_j for x = A z, z standard normal. e, x: scratch of d numbers. */
 static void spread(const metric *a, double *e, double *x, double *squares)
 {
     memset(e, 0, a->d * sizeof *e);
@@ -110,6 +115,7 @@ static void spread(const metric *a, double *e, double *x, double *squares)
     }
 }
 
+/* Profiles all coordinates that are nearly independent of the others. */
 static sbps_status profile_all(const profile *p, const double *sd, const double *squares,
                                warps *found, sbps_error *err)
 {
@@ -118,7 +124,7 @@ static sbps_status profile_all(const profile *p, const double *sd, const double 
         double alone = 1.0 / sqrt(p->m->hessian[j * d + j]);
         warp *b = &found->list[found->count];
         if (!(alone > INDEPENDENT * sd[j])) continue;
-        sbps_status status = see(p, j, alone, b, err);
+        sbps_status status = profile_coordinate(p, j, alone, b, err);
         if (status != SBPS_OK) return status;
         b->unit = sqrt(squares[j]);
         found->count += b->sign != 0.0;

@@ -1,4 +1,4 @@
-/* What U does along single coordinates through the mode. */
+/* U along single coordinates through the mode: finds coordinates to warp. */
 #ifndef POSTERIOR_PROFILE_H
 #define POSTERIOR_PROFILE_H
 
@@ -6,10 +6,13 @@
 #include "linalg/metric/warp.h"
 #include "posterior/mode/mode.h"
 
-#define PROFILE_FROM 0.1 /* posterior sd that a mode may be off; farther ones show no walls */
+/* Largest distance of w from the exact mode, in posterior sds: farther off, boundaries are
+ * not seen. */
+#define PROFILE_FROM 0.1
 
-/* Coordinates with a wall at one side; NULL when there are none. Looks at all rows about twice a
- * coordinate, and some dozens of times for each that is found. Give back with free. */
+/* Finds the coordinates with a boundary on one side. *out is NULL where there are none; the
+ * caller frees it. Evaluates U about twice per coordinate, and some dozens of times for each
+ * that is found. */
 sbps_status profile_warps(const posterior *u, const mode *m, const metric *a, warps **out,
                           sbps_error *err);
 

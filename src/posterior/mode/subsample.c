@@ -1,138 +1,230 @@
-/* The mode by way of parts of the rows, which lie in random order: the first are a sample of all. The mode of few is
- * where the search in more of them begins, and there one look is enough: a step, mended by the part before, leads to
- * about the mode. Twice all rows then give a reference. */
+/* The mode by way of subsets of the rows. Rows are in random order, so the first n are a
+ * sample. The mode of a small subset starts the search in a larger one, where one evaluation
+ * is enough: a Newton step, corrected on the previous subset, leads close to its mode. Two
+ * passes over all rows then give a reference. */
+#include "core/memory.h"
+#include "linalg/dense_matrix.h"
 #include "posterior/mode/search.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define PART_MIN        ((size_t)400) /* rows of which a mode is found first */
-#define PART_GROUPS     ((size_t)100) /* the same where rows are groups, dear and full of rows */
-#define PART_EACH       ((size_t)20)  /* for each parameter, at least */
-#define PART_LAST       ((size_t)4)   /* times as many are in the table as in the last part, */
-#define PART_GROWS      ((size_t)8)   /* and in a part as in the one before, at most */
-#define PART_FROM       ((size_t)4000) /* rows of a table: in less the whole way takes no time */
-#define CORRECTION_LAST ((size_t)10)   /* times as many are there as steps are mended by, */
-#define CORRECTION_FIRST                                                                       \
-    ((size_t)4) /* which are at most so many times those of the first part */
-/* Of the decrement over dim: of draws, and of the distance a reference may have. In a part of the rows the mode is
- * another anyhow. */
+#define SUBSET_MIN ((size_t)400) /* rows of the first subset */
+
+/* the same where rows are groups, each of many observations */
+#define SUBSET_GROUPS        ((size_t)100)
+#define SUBSET_PER_PARAMETER ((size_t)20) /* rows per parameter, at least */
+/* the table has at least this many times the rows of the last subset */
+#define SUBSET_LAST   ((size_t)4)
+#define SUBSET_GROWTH ((size_t)8) /* largest growth from one subset to the next */
+/* rows of a table below which a direct search is fast */
+#define SUBSET_TABLE_MIN ((size_t)4000)
+/* the table has this many times the rows of the correction subset */
+#define CORRECTION_LAST ((size_t)10)
+/* Largest size of the correction subset, in first subsets. */
+#define CORRECTION_FIRST ((size_t)4)
+/* Decrement over dim, as of draws from the posterior, at which a reference is near enough,
+ * and at which the mode of a subset is, which differs from that of all rows anyway. */
 #define GOAL_NEAR 0.1
 #define GOAL_PART 0.3
-#define HOP_MAX   16.0 /* likewise: as far as a part is from the next, and as much again */
+/* decrement over dim below which an unchecked step is taken: about twice the distance
+ * between subsets */
+#define UNCHECKED_MAX 16.0
 
-static const mode_request usual = {.method = "auto"};
+static const mode_request default_request = {.method = "auto"};
 
-/* A posterior of the first n rows. */
+/* A posterior on the first n rows. */
 typedef struct {
     rows data;
     row_partition partition;
     posterior u;
-} part;
+} subset;
 
-/* Of ranks, what each has of them. */
-static void cut_partition(const rows *all, size_t n, part *p)
+/* Cuts a distributed table to its first n rows: every rank cuts its own. */
+static void cut_partition(const rows *all, size_t n, subset *s)
 {
     size_t first = all->partition->first, ours = n > first ? n - first : 0;
-    p->partition = *all->partition;
-    p->partition.whole = n;
-    p->data.partition = &p->partition;
-    p->data.n = ours < all->n ? ours : all->n;
+    s->partition = *all->partition;
+    s->partition.whole = n;
+    s->data.partition = &s->partition;
+    s->data.n = ours < all->n ? ours : all->n;
 }
 
-static void part_of(const posterior *u, size_t n, part *p)
+/* Makes *s a view of the first n rows of u; it borrows from u. */
+static void make_subset(const posterior *u, size_t n, subset *s)
 {
-    p->data = *u->data;
-    p->u = *u;
-    p->data.n = n;
-    p->u.data = &p->data;
-    if (u->data->partition) cut_partition(u->data, n, p);
+    s->data = *u->data;
+    s->u = *u;
+    s->data.n = n;
+    s->u.data = &s->data;
+    if (u->data->partition) cut_partition(u->data, n, s);
 }
 
-/* Rows of the first part; 0: the table is short, or rows say nothing of each other. */
-static size_t first_part(const posterior *u)
+/* Rows of the first subset; 0: the table is short, or the model's rows are no random sample. */
+static size_t first_subset(const posterior *u)
 {
     bool groups = u->model->row_model,
-         odd = u->model->facts.uneven && !u->model->facts.log_concave;
-    size_t smallest = PART_EACH * u->dim, n = rows_all(u->data),
-           few = groups ? PART_GROUPS : PART_MIN;
-    if (smallest < few || groups) smallest = few;
-    return odd || n < PART_FROM / (PART_MIN / few) || n / PART_LAST < smallest ? 0 : smallest;
+         irregular = u->model->facts.uneven && !u->model->facts.log_concave;
+    size_t smallest = SUBSET_PER_PARAMETER * u->dim, n = rows_all(u->data),
+           smallest_allowed = groups ? SUBSET_GROUPS : SUBSET_MIN;
+    if (smallest < smallest_allowed || groups) smallest = smallest_allowed;
+    return irregular || n < SUBSET_TABLE_MIN / (SUBSET_MIN / smallest_allowed) ||
+                   n / SUBSET_LAST < smallest
+               ? 0
+               : smallest;
 }
 
-/* Rows of the part after that, by equal factors to the last; 0: it was the last. */
-static size_t next_part(const posterior *u, size_t n)
+/* Rows of the subset after one of n, in equal factors up to the last; 0: it was the last. */
+static size_t next_subset(const posterior *u, size_t n)
 {
-    size_t last = rows_all(u->data) / PART_LAST, parts = 1;
+    size_t last = rows_all(u->data) / SUBSET_LAST, steps = 1;
     if (n >= last) return 0;
-    for (size_t size = n * PART_GROWS; size < last; size *= PART_GROWS) parts++;
-    return parts == 1
+    for (size_t size = n * SUBSET_GROWTH; size < last; size *= SUBSET_GROWTH) steps++;
+    return steps == 1
                ? last
-               : (size_t)((double)n * pow((double)last / (double)n, 1.0 / (double)parts));
+               : (size_t)((double)n * pow((double)last / (double)n, 1.0 / (double)steps));
 }
 
-/* Enough rows to mend a step by, at a small price. */
+/* Rows that are enough to correct a step by, at a small cost. */
 static size_t correction_rows(const posterior *u)
 {
-    size_t n = rows_all(u->data) / CORRECTION_LAST, limit = CORRECTION_FIRST * first_part(u);
+    size_t n = rows_all(u->data) / CORRECTION_LAST, limit = CORRECTION_FIRST * first_subset(u);
     return n < limit ? n : limit;
 }
 
-/* About the mode of the last part, or of the first that has enough rows, and how many it has; NULL: the table is short, or no part has a mode. */
-static mode *mode_of_parts(const posterior *u, size_t enough, size_t *of)
+/* Approximate mode of the last subset, or of the first with `enough` rows; *of: its rows.
+ * NULL: the table is short, or no subset has a mode. */
+static mode *mode_of_subsets(const posterior *u, size_t enough, size_t *of)
 {
-    part now, correction_part;
-    mode *near = NULL, *next;
+    subset current, correction;
+    mode *approximate = NULL, *next;
     double dim = (double)u->dim;
     size_t limit = correction_rows(u);
     *of = 0;
-    for (size_t n = first_part(u); n > 0; n = *of >= enough ? 0 : next_part(u, n)) {
+    for (size_t n = first_subset(u); n > 0; n = *of >= enough ? 0 : next_subset(u, n)) {
         *of = n;
-        part_of(u, n, &now);
-        search_request e = {.how = &usual, .goal = GOAL_PART * dim};
-        if (near)
-            e = (search_request){&usual, near->w, e.goal, HOP_MAX * dim, &correction_part.u,
-                                 NULL};
-        search_run(&now.u, &e, &next, NULL);
+        make_subset(u, n, &current);
+        search_request request = {.how = &default_request, .goal = GOAL_PART * dim};
+        if (approximate)
+            request = (search_request){&default_request,    approximate->w, request.goal,
+                                       UNCHECKED_MAX * dim, &correction.u,  NULL};
+        search_run(&current.u, &request, &next, NULL);
         if (!next) continue;
-        mode_destroy(near);
-        near = next;
-        part_of(u, n < limit ? n : limit, &correction_part);
+        mode_destroy(approximate);
+        approximate = next;
+        make_subset(u, n < limit ? n : limit, &correction);
     }
-    return near;
+    return approximate;
 }
 
-mode *mode_of_part(const posterior *u, size_t one_in)
+mode *mode_of_subset(const posterior *u, size_t one_in)
 {
     size_t of, n = rows_all(u->data), d = u->dim;
-    mode *near = mode_of_parts(u, n / one_in, &of);
-    for (size_t i = 0; near && i < d * d; i++) near->hessian[i] *= (double)n / (double)of;
-    return near;
+    mode *approximate = mode_of_subsets(u, n / one_in, &of);
+    for (size_t i = 0; approximate && i < d * d; i++)
+        approximate->hessian[i] *= (double)n / (double)of;
+    return approximate;
 }
 
 sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err)
 {
     size_t of;
-    mode *near = start ? NULL : mode_of_parts(u, rows_all(u->data), &of);
-    sbps_status status = mode_find_by(u, near ? near->w : start, &usual, out, err);
-    mode_destroy(near);
+    mode *approximate = start ? NULL : mode_of_subsets(u, rows_all(u->data), &of);
+    sbps_status status =
+        mode_find_by(u, approximate ? approximate->w : start, &default_request, out, err);
+    mode_destroy(approximate);
     return status;
 }
 
-sbps_status mode_near(const posterior *u, const double *start, row_cache *beside, mode **out,
+sbps_status mode_near(const posterior *u, const double *start, row_cache *cache, mode **out,
                       sbps_error *err)
 {
-    part correction_part;
+    subset correction;
     size_t of;
-    mode *near = start ? NULL : mode_of_parts(u, rows_all(u->data), &of);
-    bool enough = near && beside; /* without a part to begin with the whole way is short */
-    search_request e = {.how = &usual, .start = near ? near->w : start, .goal = MODE_GOAL};
-    e.beside = beside;
+    mode *approximate = start ? NULL : mode_of_subsets(u, rows_all(u->data), &of);
+    /* without a subset to start from, the direct search is short */
+    bool enough = approximate && cache;
+    search_request request = {.how = &default_request,
+                              .start = approximate ? approximate->w : start,
+                              .goal = MODE_GOAL};
+    request.cache = cache;
     if (enough) {
-        part_of(u, correction_rows(u), &correction_part);
-        e.goal = GOAL_NEAR * (double)u->dim;
-        e.part = &correction_part.u;
+        make_subset(u, correction_rows(u), &correction);
+        request.goal = GOAL_NEAR * (double)u->dim;
+        request.subset = &correction.u;
     }
-    sbps_status status = search_run(u, &e, out, err);
-    mode_destroy(near);
+    sbps_status status = search_run(u, &request, out, err);
+    mode_destroy(approximate);
+    return status;
+}
+
+/* ---- correction of steps ----
+ *
+ * Correction of a Newton step for third-order curvature, on a subset of the rows. A step s
+ * from w ends where the gradient would be 0 if U were quadratic. How much U deviates from
+ * that on the way, a subset estimates well enough: with g, H of n of the N rows
+ *
+ *   c = -H_all^-1 (N/n) (g(w + s + c) - g(w) - H(w) (s + c))                                (1)
+ *
+ * is the missing part of the step. Two rounds of (1) from c = 0 give most of it, for three
+ * evaluations of the subset. The correction is limited in length, and omitted where priors
+ * have kinks and g jumps. */
+
+/* relative to the step's length, in the metric of the Hessian */
+#define CORRECTION_MAX    0.5
+#define CORRECTION_ROUNDS 2
+
+static bool has_kinks(const search *s)
+{
+    for (size_t j = 0; j < s->dim; j++)
+        if (isfinite(s->kink[j])) return true;
+    return false;
+}
+
+/* The right-hand side of (1) at trial, given g and H of the subset at w. */
+static sbps_status find_correction(const search *s, const expansion *at_w, double *correction,
+                                   sbps_error *err)
+{
+    size_t d = s->dim;
+    double scale = (double)rows_all(s->u->data) / (double)rows_all(s->subset->data);
+    sbps_status status = posterior_gradient(s->subset, s->trial, NULL, correction, err);
+    for (size_t j = 0; j < d; j++) {
+        double straight = at_w->gradient[j];
+        for (size_t k = 0; k < d; k++)
+            straight += at_w->hessian[j * d + k] * (s->trial[k] - s->w[k]);
+        correction[j] = -scale * (correction[j] - straight) / s->root[j];
+    }
+    cholesky_solve(d, s->factor, correction);
+    for (size_t j = 0; j < d; j++) correction[j] /= s->root[j];
+    return status;
+}
+
+/* trial = w + s + c, with c limited to CORRECTION_MAX. */
+static void set_trial(search *s, const double *step, const double *correction)
+{
+    size_t d = s->dim;
+    double length = sqrt(quadratic_form(d, s->hessian, correction));
+    double longest = CORRECTION_MAX * sqrt(quadratic_form(d, s->hessian, step));
+    double factor = length > longest ? longest / length : 1.0;
+    for (size_t j = 0; j < d; j++) s->trial[j] = s->w[j] + step[j] + factor * correction[j];
+}
+
+sbps_status search_correct_step(search *s, sbps_error *err)
+{
+    size_t d = s->dim;
+    double value;
+    /* buffers that are free until trial is evaluated */
+    const expansion at_w = {&value, s->next_gradient, s->next_hessian};
+    if (has_kinks(s)) return SBPS_OK;
+    double *step = new_doubles(2 * d), *correction = step + d;
+    if (!step) return fail_memory(err);
+    for (size_t j = 0; j < d; j++) step[j] = s->trial[j] - s->w[j];
+    sbps_status status = posterior_expand(s->subset, s->w, &at_w, NULL, err);
+    for (int i = 0; i < CORRECTION_ROUNDS && status == SBPS_OK; i++) {
+        status = find_correction(s, &at_w, correction, err);
+        if (status == SBPS_OK) set_trial(s, step, correction);
+    }
+    free(step);
     return status;
 }

@@ -1,19 +1,21 @@
-/* gamma(t) = b1 t + b0 + k sqrt(v00 + 2 v01 t + v11 t^2 + noise) is convex, and so is its maximum
- * with a constant: chords between any nodes bound it from above. On a chord with rate a + b s
- * the arrival solves a s + b s^2/2 = E:   s = 2 E / (a + sqrt(a^2 + 2 b E)).
+/* gamma(t) = b1 t + b0 + k sqrt(v00 + 2 v01 t + v11 t^2 + noise) is convex, and so is its
+ * maximum with a constant: chords between any nodes bound it from above. On a chord with
+ * rate a + b s the arrival solves a s + b s^2/2 = E: s = 2 E / (a + sqrt(a^2 + 2 b E)).
  *
- * The band over a Gaussian process is not convex: there each chord is held against the band at points
- * between its ends and lifted by twice what is missing. Should a little be missing still, the
- * sampler's meter sees it, because it compares G with the chord.
+ * The band over a Gaussian process is not convex: there each chord is compared with the band
+ * at points between its ends and raised by twice what is missing. Should a little still be
+ * missing, the sampler's count of violations shows it, because it compares G with the chord.
  *
- * How often should G~ exceed lambda? Given the past and the time t of a proposal G~ comes from a fresh
- * batch: it is N(mean, rho^2) if the regression is right, whatever thinning does with it, so that
+ * How often should G~ exceed lambda? Given the past and the time t of a proposal, G~ comes
+ * from a fresh batch: it is N(mean, rho^2) if the regression is right, whatever thinning
+ * does with it, so that
  *
- *     P(G~ > lambda) = Q(z),   z = (lambda - mean(t)) / rho(t) >= k,                          (1)
+ *     P(G~ > lambda) = Q(z),   z = (lambda - mean(t)) / rho(t) >= k,                        (1)
  *
- * with lambda as it was used: chords and floor lie above the band, so that k alone would promise too
- * many. The sum of (1) over proposals less the number of violations is a martingale. Q is the
- * normal tail by Sampford's (1953) bound of Mills' ratio, which costs one exponential:
+ * with lambda as it was used: chords and floor lie above the band, so that k alone would
+ * predict too many. The sum of (1) over proposals less the number of violations is a
+ * martingale. Q is the normal tail by Sampford's (1953) bound of Mills' ratio, which costs
+ * one exponential:
  *
  *     Q(z) < phi(z) 4 / (3 z + sqrt(z^2 + 8)). */
 #include "sampler/band/arrival.h"
@@ -44,7 +46,7 @@ double band_sd(const band *b, double t)
 double band_violation(const band *b, const arrival *a)
 {
     const regression_fit *f =
-        &b->fit; /* spelled out: once a proposal, every nanosecond shows */
+        &b->fit; /* fit_mean and fit_sd inlined by hand: called at every proposal */
     double t = a->time, mean = f->b0 + f->b1 * t;
     double variance = f->v00 + t * (2.0 * f->v01 + t * f->v11) + f->noise;
     if (b->curve) process_predict(b->curve, t, &mean, &variance);
@@ -66,7 +68,7 @@ double band_at_curve(const band *b, double t)
     return mean + b->k * sqrt(variance);
 }
 
-/* How much a chord from r0 at t to r1 at t + h has to be lifted. */
+/* How much a chord from rate r0 at t to rate r1 at t + h has to be raised to bound the band. */
 static double shortfall(const band *b, double t, double h, double r0, double r1)
 {
     double largest = 0.0;
@@ -78,8 +80,9 @@ static double shortfall(const band *b, double t, double h, double r0, double r1)
     return 2.0 * largest;
 }
 
-/* Share of a chord of length h from rate r0 to r1 at which its positive part has integrated to
- * `*left`; if it does not get that far, `*left` is reduced by the whole and 1 is returned. */
+/* Fraction of a chord of length h from rate r0 to r1 at which its positive part has
+ * integrated to `*left`. If the integral does not reach that, `*left` is reduced by the
+ * whole and 1 is returned. */
 static double chord_fraction(double r0, double r1, double h, double *left)
 {
     double rise = r1 - r0, from = 0.0, to = 1.0;
@@ -107,7 +110,7 @@ arrival band_arrival(const band *b, const chord_grid *grid, double exponential)
             return (arrival){.arrived = true,
                              .time = t + fraction * h,
                              .rate = r0 + (r1 - r0) * fraction + lift};
-        if (next == t) break; /* the step is lost in rounding: nowhere to go */
+        if (next == t) break; /* the step is lost in rounding */
         t = next;
         r0 = r1;
         step *= grid->growth;

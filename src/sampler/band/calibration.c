@@ -1,4 +1,4 @@
-/* See calibration.h. */
+/* Chooses the width of the band from the proposals of warm-up, see calibration.h. */
 #include "sampler/band/calibration.h"
 #include "linalg/real.h"
 
@@ -7,9 +7,9 @@
 
 #define WIDTH_FIRST 1.0
 #define WIDTH_RATIO 1.06
-/* As for the stated bias (estimate/bias.c): two of them are the rule of three. */
+/* As for the stated bias (estimate/bias.c): two of these are the rule of three. */
 #define UNSEEN_COUNT     1.5
-#define ENOUGH_SEEN      4.0 /* misses, to know how large they are */
+#define ENOUGH_MISSES    4.0 /* misses that are needed to estimate their size */
 #define PROPOSALS_GROWTH 1.05
 
 double band_width(size_t index)
@@ -17,7 +17,7 @@ double band_width(size_t index)
     return WIDTH_FIRST * pow(WIDTH_RATIO, (double)index);
 }
 
-void calibration_see(calibration *c, const band *b, double t, double g, double rate)
+void calibration_add_proposal(calibration *c, const band *b, double t, double g, double rate)
 {
     double mean = band_mean(b, t), sd = band_sd(b, t), k = WIDTH_FIRST;
     for (size_t i = 0; i < BAND_CURVE; i++, k *= WIDTH_RATIO) {
@@ -44,20 +44,21 @@ void calibration_begin(calibration *c, bool on)
     *c = (calibration){.on = on};
 }
 
-/* Missed bounces with two standard errors: those of a Poisson number of proposals, and of UNSEEN_COUNT
- * more which nobody saw, as large as those at the widest band that missed a few. */
+/* bound[i]: missed bounces plus two standard errors, those of a Poisson number of proposals
+ * and of UNSEEN_COUNT unobserved ones, which are as large as those at the widest band that
+ * missed a few. */
 static void bound_missed(const calibration *c, double *bound)
 {
     double size = 0.0;
     for (size_t i = 0; i < BAND_CURVE; i++) {
-        bool few = c->missed[i] * c->missed[i] < ENOUGH_SEEN * c->squares[i];
-        if (!few && c->missed[i] > 0.0) size = c->squares[i] / c->missed[i];
+        bool rare = c->missed[i] * c->missed[i] < ENOUGH_MISSES * c->squares[i];
+        if (!rare && c->missed[i] > 0.0) size = c->squares[i] / c->missed[i];
         double unseen = UNSEEN_COUNT * size;
         bound[i] = c->missed[i] + 2.0 * sqrt(c->squares[i] + unseen * unseen);
     }
 }
 
-/* The width at which a falling curve reaches the budget. */
+/* The width at which a decreasing curve reaches the budget. */
 static double width_at(const double *curve, double budget)
 {
     for (size_t i = 0; i < BAND_CURVE; i++) {
@@ -70,8 +71,8 @@ static double width_at(const double *curve, double budget)
     return band_width(BAND_CURVE - 1);
 }
 
-/* As wide as PROPOSALS_GROWTH allows: there the seed that saw no rare miss does as the one that did. The
- * widest is left to those who need it. */
+/* Widens k as far as PROPOSALS_GROWTH allows: then a run that saw no rare miss chooses as
+ * one that did. The largest width is not chosen this way. */
 static double widen(const calibration *c, double k)
 {
     size_t i = 0, best;

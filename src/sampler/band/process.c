@@ -1,20 +1,27 @@
-/* G(t) = b0 + b1 t + f(t) + e,  b0 flat,  b1 ~ N(mu, s2),  e ~ N(0, c^2), f a Gaussian process with
- * Matern kernel of order 3/2,
+/* Gaussian-process regression of G. The model is
+ *
+ *   G(t) = b0 + b1 t + f(t) + e,  b0 flat,  b1 ~ N(mu, s2),  e ~ N(0, c^2),
+ *
+ * f a Gaussian process with Matern kernel of order 3/2,
+ *
  *     k(h) = s_f^2 (1 + a) exp(-a),   a = sqrt(3) |h| / length.                            (1)
  *
  * With K_ij = s2 t_i t_j + k(t_i - t_j) + c^2 [i = j] and k_i = s2 t t_i + k(t - t_i),
+ *
  *     b0   = 1'K^-1 (g - mu t_i) / 1'K^-1 1                                                (2)
  *     mean = b0 + mu t + k' K^-1 (g - mu t_i - b0)                                         (3)
  *     var  = s2 t^2 + k(0) + c^2 - k'K^-1 k + (1 - 1'K^-1 k)^2 / 1'K^-1 1,                 (4)
- * the last term being what an unknown level adds. Far ahead f is forgotten, k_i = s2 t t_i: of (3) and
- * (4) remain the terms in t and t^2. Rasmussen, Williams (2006), section 2.7. */
+ *
+ * the last term being the contribution of the unknown level. Far ahead f is independent of
+ * the data and k_i = s2 t t_i: of (3) and (4) the terms in t and t^2 remain. Rasmussen,
+ * Williams (2006), section 2.7. */
 #include "sampler/band/process.h"
 #include "linalg/real.h"
 
 #include <math.h>
 #include <string.h>
 
-#define JITTER 1e-10 /* of K's diagonal: what rounding may take from it */
+#define JITTER 1e-10 /* least pivot, relative to K's diagonal, after rounding */
 
 void process_clear(process *p)
 {
@@ -37,12 +44,14 @@ void process_shift(process *p, double jump)
     for (size_t i = 0; i < p->count; i++) p->g[i] += jump;
 }
 
+/* Prior covariance of b1 t + f(t) at times t and s. */
 static double covariance(const process *p, double t, double s)
 {
     double a = sqrt(3.0) * fabs(t - s) / p->scale.length;
     return p->prior.variance * t * s + p->scale.variance * (1.0 + a) * exp(-a);
 }
 
+/* p->factor = Cholesky factor of K. */
 static void factorise(process *p)
 {
     for (size_t i = 0; i < p->count; i++) {

@@ -1,11 +1,19 @@
-/* G_i = b0 + b1 t_i + e_i,  e_i ~ N(0, unit/w_i),  b1 ~ N(mu, s2), b0 flat  (9), (11), (12)
+/* The model of the regression, with equation numbers of the paper:
+ *
+ *   G_i = b0 + b1 t_i + e_i,  e_i ~ N(0, unit/w_i),  b1 ~ N(mu, s2), b0 flat   (9), (11), (12)
  *
  * With the sums W = sum w, T = sum w t, ... the posterior precision of (b0, b1) is
+ *
  *     [ W/unit          T/unit        ]
  *     [ T/unit   TT/unit + 1/s2       ].
- * Integrating b0 out leaves the weighted least squares slope b = S_tg / S_tt as sufficient,
+ *
+ * Integrating b0 out leaves the weighted least squares slope b = S_tg / S_tt as sufficient
+ * statistic,
+ *
  *     b ~ N(mu, V),   V = s2 + unit / S_tt,
- * so that  log p = -1/2 log V - (b - mu)^2 / (2 V) + const,
+ *
+ * so that log p = -1/2 log V - (b - mu)^2 / (2 V) + const,
+ *
  *     d/dmu = (b - mu)/V,     d/ds2 = ((b - mu)^2/V - 1) / (2 V). */
 #include "sampler/band/regression.h"
 #include "linalg/real.h"
@@ -34,7 +42,7 @@ void regression_shift(regression *r, double jump)
     r->tg += jump * r->t;
 }
 
-/* E[b0 | b1] = b0 + (v01 / v11) (b1 - E b1); the variances stay, which is the safe side. */
+/* E[b0 | b1] = b0 + (v01 / v11) (b1 - E b1); the variances stay, which is conservative. */
 void fit_repair_slope(regression_fit *fit)
 {
     if (fit->b1 >= 0.0) return;
@@ -76,7 +84,8 @@ void slope_prior_learn(slope_prior *prior, const regression *r, double unit, dou
 {
     double d_mean, d_variance, s2 = prior->variance;
     slope_evidence_gradient(r, *prior, unit, &d_mean, &d_variance);
-    /* d/d log s2 is bounded below by -1/2 but not above: one odd flight may not run away with it */
+    /* d/d log s2 is bounded below by -1/2 but not above: limits the effect of one unusual
+     * segment */
     double step = smaller(s2 * d_variance, 4.0);
     prior->mean += rate * larger(-4.0 * sqrt(s2), smaller(4.0 * sqrt(s2), s2 * d_mean));
     prior->variance = s2 * exp(rate * step);

@@ -1,5 +1,5 @@
-/* Local Bayesian regression of the observed slopes G on the time since the last event, and the
- * prior on its slope that is learned from flight to flight. */
+/* Local Bayesian regression of the observed slopes G on the time since the last event, and
+ * the prior on its slope, which is learned from segment to segment. */
 #ifndef SAMPLER_REGRESSION_H
 #define SAMPLER_REGRESSION_H
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Weighted sums over the observations of one flight. */
+/* Weighted sums over the observations of one segment. */
 typedef struct {
     double w, t, tt, g, tg, gg;
     uint64_t count;
@@ -21,32 +21,36 @@ typedef struct {
     double mean, variance;
 } slope_prior;
 
-/* Predictive distribution of G at time t: mean b0 + b1 t, variance v00 + 2 v01 t + v11 t^2 + noise. */
+/* Predictive distribution of G at time t: mean b0 + b1 t, variance v00 + 2 v01 t + v11 t^2 +
+ * noise. */
 typedef struct {
     double b0, b1, v00, v01, v11, noise;
 } regression_fit;
 
+/* Removes all observations. */
 void regression_clear(regression *r);
-/* As if every G so far had been seen higher by `jump`. */
+/* Adds `jump` to every observation so far. */
 void regression_shift(regression *r, double jump);
 
-/* Every weight times `factor`. */
+/* Multiplies every weight by `factor`. */
 void regression_scale(regression *r, double factor);
 
-/* Supp. C: a negative slope becomes 0, and b0 what it would be if that were known. */
+/* Supp. C: sets a negative slope to 0, and b0 to its conditional mean given that slope. */
 void fit_repair_slope(regression_fit *fit);
 
 /* log p({G_i} | mean, variance) with beta_0 integrated out under a flat prior, up to a constant
  * that does not depend on the prior; 0 with fewer than two distinct times. */
 double slope_evidence(const regression *r, slope_prior prior, double unit);
-/* Its derivatives in mean and in variance. */
+/* The derivatives of that in mean and in variance. */
 void slope_evidence_gradient(const regression *r, slope_prior prior, double unit,
                              double *d_mean, double *d_variance);
-/* One gradient step, preconditioned by the prior's variance so that it is free of scale. */
+/* One gradient step on the evidence, preconditioned by the prior's variance so that it has
+ * no scale. */
 void slope_prior_learn(slope_prior *prior, const regression *r, double unit, double rate);
 
-/* ---- once a proposal, so inline ---- */
+/* ---- called at every proposal, therefore inline ---- */
 
+/* Adds observation g at time t. */
 static inline void regression_add(regression *r, double t, double g, double weight)
 {
     r->w += weight;
@@ -58,11 +62,12 @@ static inline void regression_add(regression *r, double t, double g, double weig
     r->count++;
 }
 
-/* Observation i has variance unit / weight_i; the next one will have variance `next`. */
+/* The posterior: observation i has variance unit / weight_i, the next will have variance
+ * `next`. */
 static inline regression_fit regression_solve(const regression *r, slope_prior slope,
                                               double unit, double next)
 {
-    /* everything times unit, so that one division serves all */
+    /* everything times unit, so that one division is enough */
     double k = unit / slope.variance, tt = r->tt + k, tg = r->tg + k * slope.mean;
     double inverse_det = 1.0 / (r->w * tt - r->t * r->t), scale = unit * inverse_det;
     return (regression_fit){.b0 = (tt * r->g - r->t * tg) * inverse_det,
@@ -73,15 +78,15 @@ static inline regression_fit regression_solve(const regression *r, slope_prior s
                             .noise = next};
 }
 
-/* The spread of the times: weighted mean of (t - mean t)^2. */
+/* Weighted variance of the times. */
 static inline double time_variance(const regression *r)
 {
     double mean = r->t / r->w;
     return larger(r->tt / r->w - mean * mean, 0.0);
 }
 
-/* Adds what a straight line leaves unexplained: the excess of the residual variance over `unit`
- * widens slope and noise. */
+/* Widens slope and noise by the excess of the residual variance over `unit`, which a
+ * straight line leaves unexplained. */
 static inline void regression_admit_misfit(const regression *r, double unit,
                                            regression_fit *fit)
 {
@@ -100,8 +105,8 @@ static inline void regression_admit_misfit(const regression *r, double unit,
     fit->noise += excess;
 }
 
-/* Lack of fit as flights teach it: beyond t_last the slope is off by a further N(0, kappa), and
- * variance += kappa (t - t_last)^2. */
+/* Adds lack of fit as learned over segments: beyond t_last the slope deviates by a further
+ * N(0, kappa), and variance += kappa (t - t_last)^2. */
 static inline void fit_admit_drift(regression_fit *fit, double kappa, double t_last)
 {
     fit->v11 += kappa;
@@ -109,6 +114,7 @@ static inline void fit_admit_drift(regression_fit *fit, double kappa, double t_l
     fit->v00 += kappa * t_last * t_last;
 }
 
+/* Predictive mean, variance and sd of G at time t. */
 static inline double fit_mean(const regression_fit *fit, double t)
 {
     return fit->b0 + fit->b1 * t;

@@ -1,4 +1,5 @@
-/* See tell.h. Without an arrival lambda is the band itself, not a chord over it. */
+/* Reports observations, see report_observation.h. Without an arrival lambda is the band
+ * itself, not a chord over it. */
 #include "sampler/band/report_observation.h"
 #include "linalg/real.h"
 

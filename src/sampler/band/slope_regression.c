@@ -1,45 +1,56 @@
 /* The band over G, and what is learned about it.
  *
- * Noise: c^2 is pooled over the flight with a running mean in units of u'Hu. Slope: b1 ~ N(mu, s2),
- * learned from the flights' evidence (regression.c). The look that ended a flight is part of its
- * evidence: it bounced because G~ was large, and slopes fitted without it are too low. Lack of fit: a straight line is right only
- * near what was seen. Beyond the latest observation at t_n the slope is off by a further
- * delta ~ N(0, kappa), which adds kappa (t - t_n)^2 to the variance of G; that is quadratic
- * in t, so the band stays convex. With S the variance that was predicted for a look at t,
- * r the residual and h = t - t_n, the posterior of delta says (one step of EM)
+ * Noise: c^2 is pooled over the segment with a running mean in units of u'Hu. Slope: b1 ~
+ * N(mu, s2), learned from the segments' evidence (regression.c). The observation that ended
+ * a segment is part of its evidence: it caused a bounce because G~ was large, and slopes
+ * fitted without it are too low.
+ *
+ * Lack of fit: a straight line is right only near the observations. Beyond the latest one at
+ * t_n the slope deviates by a further delta ~ N(0, kappa), which adds kappa (t - t_n)^2 to
+ * the variance of G; that is quadratic in t, so the band stays convex. With S the variance
+ * that was predicted for an observation at t, r the residual and h = t - t_n, one step of EM
+ * on delta gives
  *
  *     kappa <- kappa (1 + rate share (r^2/S - 1)),    share = kappa h^2 / S.                (1)
  *
- * kappa follows the path: where flights bend it grows within a few looks, and the looks come closer.
- * That lambda depends on the past does no harm, thinning asks only that it lies above G. Where noise
- * dominates share is small, and kappa stays small too: it begins at its floor.
+ * kappa follows the path: where G curves it grows within a few observations, and they become
+ * more frequent. That lambda depends on the past is valid, since thinning requires only that
+ * it lies above G. Where noise dominates, share is small and kappa stays near its floor,
+ * where it begins.
  *
- * Decaying weights: at a look the sums lose a factor exp(-h/tau). The scale climbs the predictive
- * likelihood of each look, by its difference between two neighbouring scales:
+ * Decaying weights: at an observation the sums are multiplied by exp(-h/tau). The scale tau
+ * climbs the predictive likelihood of each observation, by its difference between two
+ * neighbouring scales:
  *
  *     log tau <- log tau + rate (l(tau e^D) - l(tau e^-D)) / 2D.                            (2)
  *
- * Weights are those at the latest look, not at t, so here too the band is convex in t. */
+ * Weights are those at the latest observation, not at t, so here too the band is convex in
+ * t. */
 #include "sampler/band/slope_regression.h"
 #include "linalg/real.h"
 
 #include <float.h>
 #include <math.h>
 
-#define VARIANCE_MEMORY 1000.0 /* observations the running variance looks back on */
-#define NOISE_FLOOR     1e-6   /* of c^2 / u'Hu: keeps the regression solvable without noise */
-#define DRIFT_RATE      0.1
-#define DRIFT_MAX       10.0 /* of share (r^2/S - 1): one odd look may not run away with it */
-#define DRIFT_MIN       0.01 /* of the slope prior's variance; also where it begins */
-#define TAU_FIRST       3.0  /* natural units */
-#define TAU_MIN         0.05
-#define TAU_MAX         1e3
-#define SCALE_RATE      0.02
-#define SCALE_STEP      0.25 /* D */
-#define SCALE_MAX       4.0  /* of a difference quotient */
-#define SLOPE_VARIANCE  1e5  /* of a prior that begins wide: as in the authors' own program */
-#define CHORD_FRACTION  0.25 /* of the way to the horizon: longest first chord */
-#define CHORDS_MAX      1e5  /* fixed chords without a horizon: look again after so many */
+#define VARIANCE_MEMORY 1000.0 /* observations over which the running variance averages */
+/* of c^2 / u'Hu: keeps the regression solvable without noise */
+#define NOISE_FLOOR 1e-6
+#define DRIFT_RATE  0.1
+/* of share (r^2/S - 1): limits the effect of one unusual observation */
+#define DRIFT_MAX  10.0
+#define DRIFT_MIN  0.01 /* of the slope prior's variance; also the initial value */
+#define TAU_FIRST  3.0  /* natural units */
+#define TAU_MIN    0.05
+#define TAU_MAX    1e3
+#define SCALE_RATE 0.02
+#define SCALE_STEP 0.25 /* D */
+#define SCALE_MAX  4.0  /* of a difference quotient */
+/* of a prior that begins wide: as in the program of the paper's authors */
+#define SLOPE_VARIANCE 1e5
+/* length of the first chord relative to the horizon, at most */
+#define CHORD_FRACTION 0.25
+/* fixed chords without a horizon: a new observation after this many */
+#define CHORDS_MAX 1e5
 
 void slope_regression_start(slope_regression *f, const band_settings *set)
 {
@@ -68,10 +79,11 @@ static double noise_floor(const slope_regression *f)
     return NOISE_FLOOR * f->curvature;
 }
 
-/* c^2 of the noise: the flight's observations and the running mean, which counts for `pool`. */
+/* c^2 of the noise: mean over the segment's observations and the running mean, which counts
+ * for `pool`. */
 static double pooled_variance(const slope_regression *f, double pool)
 {
-    double inverse_count = 1.0 / (pool + f->noise_count); /* ready before the sum is */
+    double inverse_count = 1.0 / (pool + f->noise_count); /* independent of the sum below */
     return (pool * f->running * f->curvature + f->noise_sum) * inverse_count;
 }
 
@@ -81,12 +93,14 @@ static double unit_variance(const slope_regression *f, const band_settings *set)
     return set->pool > 0.0 ? pooled_variance(f, set->pool) : 1.0;
 }
 
+/* Variance of the next observation. */
 static double next_variance(const slope_regression *f, const band_settings *set)
 {
     return set->pool > 0.0 ? pooled_variance(f, set->pool)
                            : larger(f->last_noise, noise_floor(f));
 }
 
+/* The slope prior in units of G. */
 static slope_prior scaled_prior(const slope_regression *f, const band_settings *set)
 {
     double c = set->slope_prior == SLOPE_HESSIAN ? f->curvature : 1.0;
@@ -95,18 +109,22 @@ static slope_prior scaled_prior(const slope_regression *f, const band_settings *
 
 /* ---- observations ---- */
 
+/* The time scale tau e^offset of decaying weights. */
 static double tau(const slope_regression *f, double offset)
 {
     return exp(f->decay.log_tau + offset) / f->speed;
 }
 
-static void forget(slope_regression *f, double h)
+/* Multiplies the sums by the decay over time h. */
+static void decay_weights(slope_regression *f, double h)
 {
     regression_scale(&f->fit, exp(-h / tau(f, 0.0)));
     regression_scale(&f->decay.shorter, exp(-h / tau(f, -SCALE_STEP)));
     regression_scale(&f->decay.longer, exp(-h / tau(f, SCALE_STEP)));
 }
 
+/* Adds an observation with noise variance c2 to the regression, the shorter and longer sums,
+ * and the process. */
 static void add(slope_regression *f, const band_settings *set, double t, double g, double c2)
 {
     double weight = set->pool > 0.0 ? 1.0 : 1.0 / c2;
@@ -118,7 +136,7 @@ static void add(slope_regression *f, const band_settings *set, double t, double 
     if (set->process) process_add(&f->gp, t, g);
 }
 
-/* The mean of a wide prior is that of all slopes fitted so far, one a look. */
+/* The mean of a wide prior is that of all slopes fitted so far, one per observation. */
 static void follow_slope(slope_regression *f, const band_settings *set)
 {
     regression_fit fit = regression_solve(&f->fit, f->prior, unit_variance(f, set), 0.0);
@@ -126,14 +144,14 @@ static void follow_slope(slope_regression *f, const band_settings *set)
 }
 
 void slope_regression_add(slope_regression *f, const band_settings *set, double t,
-                          const observation *seen)
+                          const observation *o)
 {
-    double c2 = larger(seen->variance, noise_floor(f));
-    if (set->weight_decay) forget(f, t - f->last_time);
-    add(f, set, t, seen->slope, c2);
+    double c2 = larger(o->variance, noise_floor(f));
+    if (set->weight_decay) decay_weights(f, t - f->last_time);
+    add(f, set, t, o->slope, c2);
     f->noise_sum += c2;
     f->noise_count++;
-    f->last_noise = seen->variance;
+    f->last_noise = o->variance;
     f->last_time = t;
     double rate = 1.0 / smaller(++f->running_count, VARIANCE_MEMORY);
     f->running += (c2 / f->curvature - f->running) * rate;
@@ -141,9 +159,9 @@ void slope_regression_add(slope_regression *f, const band_settings *set, double 
 }
 
 void slope_regression_add_ahead(slope_regression *f, const band_settings *set, double t,
-                                const observation *seen)
+                                const observation *o)
 {
-    add(f, set, t, seen->slope, larger(seen->variance, noise_floor(f)));
+    add(f, set, t, o->slope, larger(o->variance, noise_floor(f)));
 }
 
 void slope_regression_shift(slope_regression *f, double jump)
@@ -197,6 +215,7 @@ chord_grid slope_regression_grid(const slope_regression *f, const band_settings 
 
 /* ---- learning ---- */
 
+/* Lack of fit: updates kappa. */
 static void learn_drift(slope_regression *f, const band_settings *set, const band *b, double t,
                         double g) /* (1) */
 {
@@ -204,7 +223,8 @@ static void learn_drift(slope_regression *f, const band_settings *set, const ban
     double r = g - fit_mean(&b->fit, t), precision = 1.0 / fit_variance(&b->fit, t);
     double step = kappa * h * h * precision * (r * r * precision - 1.0);
     double x = DRIFT_RATE * smaller(step, DRIFT_MAX);
-    f->drift *= 1.0 + x * (1.0 + 0.5 * x); /* e^x, x from -0.1 to 1, without its price */
+    /* e^x for x from -0.1 to 1, to second order: cheaper than exp */
+    f->drift *= 1.0 + x * (1.0 + 0.5 * x);
     f->drift = larger(f->drift, DRIFT_MIN * scaled_prior(f, set).variance / unit);
 }
 
@@ -213,7 +233,8 @@ static double log_normal(double r, double variance)
     return -0.5 * (log(variance) + r * r / variance);
 }
 
-static double climb(double low, double high)
+/* Step of a log scale from the log likelihoods at two neighbouring scales. */
+static double scale_step(double low, double high)
 {
     double slope = (high - low) / (2.0 * SCALE_STEP);
     return SCALE_RATE * larger(-SCALE_MAX, smaller(SCALE_MAX, slope));
@@ -229,15 +250,15 @@ static double predicted(const slope_regression *f, const band_settings *set,
 }
 
 static void learn_tau(slope_regression *f, const band_settings *set, double t,
-                      double g) /* (2) */
+                      double g) /* by (2) */
 {
     double low = predicted(f, set, &f->decay.shorter, t, g);
     double high = predicted(f, set, &f->decay.longer, t, g);
-    double next = f->decay.log_tau + climb(low, high);
+    double next = f->decay.log_tau + scale_step(low, high);
     f->decay.log_tau = larger(log(TAU_MIN), smaller(log(TAU_MAX), next));
 }
 
-/* The same for a process of this scale. */
+/* The same under a process of this scale. */
 static double process_predicted(const slope_regression *f, const band_settings *set,
                                 process_scale scale, double t, double g)
 {
@@ -248,17 +269,18 @@ static double process_predicted(const slope_regression *f, const band_settings *
     return log_normal(g - mean, variance);
 }
 
+/* Variance and length of the process climb the predictive likelihood. */
 static void learn_process(slope_regression *f, const band_settings *set, double t,
-                          double g) /* (2) */
+                          double g) /* by (2) */
 {
     double up = exp(SCALE_STEP);
     process_scale at = scaled_process(f);
     process_scale quiet = {at.variance / up, at.length}, loud = {at.variance * up, at.length};
     process_scale near = {at.variance, at.length / up}, far = {at.variance, at.length * up};
-    double amount =
-        climb(process_predicted(f, set, quiet, t, g), process_predicted(f, set, loud, t, g));
+    double amount = scale_step(process_predicted(f, set, quiet, t, g),
+                               process_predicted(f, set, loud, t, g));
     double reach =
-        climb(process_predicted(f, set, near, t, g), process_predicted(f, set, far, t, g));
+        scale_step(process_predicted(f, set, near, t, g), process_predicted(f, set, far, t, g));
     f->gp_scale.variance = larger(1e-6, smaller(1e8, f->gp_scale.variance * exp(amount)));
     f->gp_scale.length = larger(TAU_MIN, smaller(TAU_MAX, f->gp_scale.length * exp(reach)));
 }
@@ -274,7 +296,7 @@ void slope_regression_learn(slope_regression *f, const band_settings *set, const
         learn_drift(f, set, b, t, g);
 }
 
-/* One gradient step on the flight's evidence. */
+/* One gradient step on the segment's evidence. */
 static void learn_slope(slope_regression *f, const band_settings *set)
 {
     double c = set->slope_prior == SLOPE_HESSIAN ? f->curvature : 1.0;
@@ -286,9 +308,9 @@ static void learn_slope(slope_regression *f, const band_settings *set)
 void slope_regression_end(slope_regression *f, const band_settings *set, double t,
                           const observation *last)
 {
-    /* its noise counts in the next flight, which begins with its batch */
+    /* its noise counts in the next segment, which begins with its batch */
     if (last && !set->rejected_evidence) {
-        if (set->weight_decay) forget(f, t - f->last_time);
+        if (set->weight_decay) decay_weights(f, t - f->last_time);
         add(f, set, t, last->slope, larger(last->variance, noise_floor(f)));
         if (set->slope_prior == SLOPE_WIDE) follow_slope(f, set);
     }
@@ -297,6 +319,7 @@ void slope_regression_end(slope_regression *f, const band_settings *set, double 
 
 /* ---- read back ---- */
 
+/* The parameters that are learned over segments. */
 static void inspect_learned(const slope_regression *f, inspection *x)
 {
     INSPECT_REAL(x, f->running, 0.0, DBL_MAX);

@@ -1,22 +1,26 @@
 /* Preconditioned SGLD: the diagonal of RMSprop as metric.
  *
- *   g = A' grad U~ / N,   V <- beta V + (1 - beta) g^2,   G = 1 / (eps + sqrt(V)),            (1)
- *   z <- z - h G g + sqrt(2 h G / N) xi,   w = A z,   each coordinate by itself               (2)
+ *   g = A' grad U~ / N,   V <- beta V + (1 - beta) g^2,   G = 1 / (eps + sqrt(V)),          (1)
+ *   z <- z - h G g + sqrt(2 h G / N) xi,   w = A z,   for each coordinate                   (2)
  *
- * A metric that follows w biases, by what no step size mends: where g is small steps grow, and the
- * path stays too long where they are short. The authors leave out the drift Gamma that a function
- * of w alone would ask for, which V, a mean over the past, is not. So V learns in warm-up and is
- * then frozen at
- *   V_ <- V_ + i^-0.75 (V - V_),   i: steps of the warm-up,                                   (3)
- * a mean in which later values count more; what is left is SGLD in a diagonal metric. On a
+ * A metric that follows w causes a bias that no step size removes: steps grow where g is
+ * small, and the path stays too long where they are short. The authors leave out the drift
+ * Gamma that a metric depending on w alone would require, but V is a mean over the past. So
+ * V learns in warm-up and is then frozen at
+ *
+ *   V_ <- V_ + i^-0.75 (V - V_),   i: steps of the warm-up,                                 (3)
+ *
+ * a mean in which later values count more; what remains is SGLD in a diagonal metric. On a
  * Gaussian of precision P its covariance is
- *   sqrt(G) (B - eta B^2 / 2)^-1 sqrt(G),   B = sqrt(G) P sqrt(G),   eta = h / N.             (4)
- * --adapt-forever is the authors' way: (1) at every step.
  *
- * V begins at what (1) averages to at the mode, (A'((1 + noise) H + s^2) A)_jj / N^2.
+ *   sqrt(G) (B - eta B^2 / 2)^-1 sqrt(G),   B = sqrt(G) P sqrt(G),   eta = h / N.           (4)
  *
- * Li, Chen, Carlson, Carin (2016). Preconditioned stochastic gradient Langevin dynamics for deep
- * neural networks. AAAI. */
+ * --adapt-forever is the authors' algorithm: (1) at every step.
+ *
+ * V begins at the expectation of (1) at the mode, (A'((1 + noise) H + s^2) A)_jj / N^2.
+ *
+ * Li, Chen, Carlson, Carin (2016). Preconditioned stochastic gradient Langevin dynamics for
+ * deep neural networks. AAAI. */
 #include "linalg/dense_matrix.h"
 #include "sampler/core/discrete.h"
 #include "sampler/core/sampler_kinds.h"
@@ -25,7 +29,7 @@
 #include <math.h>
 #include <string.h>
 
-#define FORGET 0.75 /* of (3) */
+#define FORGET 0.75 /* the power in (3) */
 
 typedef struct {
     discrete_state base;
@@ -37,6 +41,7 @@ static size_t psgld_extra(const potential_facts *facts)
     return 3 * facts->dim; /* V, G, V_ */
 }
 
+/* G of (1). */
 static double gain(const sampler *s, double v)
 {
     return 1.0 / (s->settings->metric_eps + sqrt(v));
@@ -69,6 +74,7 @@ static void psgld_start(sampler *s, const double *p, rng random)
     discrete_set_step(s, g, 1.0);
 }
 
+/* Begins adaptation, or ends it by freezing V_. */
 static void psgld_adapt(sampler *s, bool on)
 {
     psgld_state *state = s->state;
@@ -79,7 +85,7 @@ static void psgld_adapt(sampler *s, bool on)
     state->count = 0;
 }
 
-/* (1) and (3). z: the gradient, all rows. */
+/* Updates V, G by (1) and V_ by (3). z: the gradient, summed over rows. */
 static void learn(sampler *s, psgld_state *state, const double *z)
 {
     double n = (double)s->u->facts.rows, beta = s->settings->metric_beta;
@@ -93,6 +99,7 @@ static void learn(sampler *s, psgld_state *state, const double *z)
     }
 }
 
+/* One step (2), and (1) while adapting. */
 static void psgld_step(sampler *s, segment *out)
 {
     psgld_state *state = s->state;

@@ -1,12 +1,14 @@
 /* Stochastic Gradient Hamiltonian Monte Carlo: momentum with friction.
  *
- *   v <- (1 - alpha) v - eta A' grad U~ + sqrt(2 alpha eta) xi,   w <- w + A v,   eta = h / N   (1)
+ *   v <- (1 - alpha) v - eta A' grad U~ + sqrt(2 alpha eta) xi,   w <- w + A v,          (1)
+ *   eta = h / N,
  *
- * the authors' eq. (15) with their estimate of the gradient's noise, beta^, set to 0. eta is the
- * square of the time step, v the momentum times it, alpha = 0.1 the share of v that friction takes
- * at each step; alpha = 1 is SGLD with the same h. Gradient noise of variance V acts against
- * friction, which is why it weighs 1/alpha in the choice of the step: on a Gaussian it adds
- * eta V / (2 alpha) to the variance, in units of the posterior's.
+ * the authors' eq. (15) with their estimate of the gradient's noise, beta^, set to 0. eta is
+ * the square of the time step, v the momentum times the time step, and alpha = 0.1 the
+ * fraction of v that friction removes per step; alpha = 1 is SGLD with the same h. Gradient
+ * noise of variance V acts against friction, so it has the weight 1/alpha in the choice of
+ * the step: on a Gaussian it adds eta V / (2 alpha) to the variance, in units of the
+ * posterior's.
  *
  * Chen, Fox, Guestrin (2014). Stochastic gradient Hamiltonian Monte Carlo. ICML. */
 #include "sampler/core/discrete.h"
@@ -25,6 +27,7 @@ static void sghmc_start(sampler *s, const double *p, rng random)
     for (size_t j = 0; j < s->dim; j++) s->v[j] = spread * rng_normal(&state->random);
 }
 
+/* One step (1). */
 static void sghmc_step(sampler *s, segment *out)
 {
     discrete_state *state = s->state;

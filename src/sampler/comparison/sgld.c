@@ -1,10 +1,11 @@
 /* Stochastic Gradient Langevin Dynamics.
  *
- *   w <- w - eta A A' grad U~(w) + sqrt(2 eta) A xi,   xi standard normal,   eta = h / N       (1)
+ *   w <- w - eta A A' grad U~(w) + sqrt(2 eta) A xi,   xi standard normal,   eta = h / N    (1)
  *
- * with a fresh mini-batch each step and no correction: right only as h -> 0. On a Gaussian with
- * curvature l and noise of variance V in the gradient the stationary variance is
- *   (1 + eta V / 2) / (l (1 - eta l / 2)).                                                    (2)
+ * with a fresh mini-batch per step and no correction: exact only as h -> 0. On a Gaussian
+ * with curvature l and noise of variance V in the gradient the stationary variance is
+ *
+ *   (1 + eta V / 2) / (l (1 - eta l / 2)).                                                  (2)
  *
  * Welling, Teh (2011). Bayesian learning via stochastic gradient Langevin dynamics. ICML. */
 #include "sampler/core/discrete.h"
@@ -18,6 +19,7 @@ static void sgld_start(sampler *s, const double *p, rng random)
     discrete_set_step(s, NULL, 1.0);
 }
 
+/* One step (1). */
 static void sgld_step(sampler *s, segment *out)
 {
     discrete_state *state = s->state;

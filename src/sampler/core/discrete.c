@@ -1,16 +1,23 @@
-/* Steps in discrete time.
+/* Samplers in discrete time: the step size.
  *
- *   h: the step size as the option gives it; a step multiplies the mean gradient per row by h, so
- *   eta_i = h (1 + i)^-decay / N multiplies grad U~ (a sum over N rows).                      (1)
+ * h is the step size as the option gives it; a step multiplies the mean gradient per row by h,
+ * so grad U~, a sum over N rows, is multiplied by
  *
- * The step that is chosen where none is given keeps the error of the stiffest direction small. On a
- * Gaussian with curvature l the Langevin step has stationary variance
- *   (1 + eta V / 2) / (l (1 - eta l / 2)),   V: variance of the gradient's noise,            (2)
- * so eta (l + V) = 0.1 makes it about 5% too large. Where the model describes the rows, those of a
- * batch of n scatter as the information equality says: V = (N/n)(1 - n/N) l; with a control
- * variate about (d/n)(1 - n/N) l, because rows differ from their Taylor expansion by x.(w - w_hat),
- * whose square is d/N on average in units of the curvature. Noise that was asked for adds its own
- * s^2. In the metric: l + V is the largest eigenvalue of A' ((1 + noise) H + s^2) A.         (3)
+ *   eta_i = h (1 + i)^-decay / N.                                                  (1)
+ *
+ * The default step keeps the error of the stiffest direction small. On a Gaussian with
+ * curvature l the Langevin step has stationary variance
+ *
+ *   (1 + eta V / 2) / (l (1 - eta l / 2)),   V: variance of the gradient's noise,           (2)
+ *
+ * so eta (l + V) = 0.1 makes it about 5% too large. Where the model describes the rows, the
+ * gradients of a batch of n vary as the information equality says: V = (N/n)(1 - n/N) l;
+ * with a control variate about (d/n)(1 - n/N) l, because rows differ from their Taylor
+ * expansion by x.(w - w_hat), whose square is d/N on average in units of the curvature.
+ * Noise that was requested adds its own s^2. In the metric, l + V is the largest eigenvalue
+ * of
+ *
+ *   A' ((1 + noise) H + s^2) A.                                                             (3)
  *
  * Welling, Teh (2011), ICML; Vollmer, Zygalakis, Teh (2016), JMLR 17(159), for (2). */
 #include "sampler/core/discrete.h"
@@ -19,8 +26,8 @@
 #include <string.h>
 
 #define STEP_FRACTION 0.1  /* eta (l + V) */
-#define POWER_STEPS   200  /* of the iteration for the largest eigenvalue, at most */
-#define POWER_TOL     1e-4 /* relative change that ends it */
+#define POWER_STEPS   200  /* limit of power iterations for the largest eigenvalue */
+#define POWER_TOL     1e-4 /* relative change at which they stop */
 #define FARTHEST      1e75 /* beyond it fourth powers overflow: the chain has diverged */
 
 void discrete_start(sampler *s, discrete_state *state, const double *p, rng random)
@@ -46,7 +53,7 @@ double discrete_noise(const sampler *s)
     return (s->u->reference ? (double)s->dim : total) / n * (1.0 - n / total);
 }
 
-/* out = A' (curvature H + ridge) A x. A dense metric comes without a Hessian: A'HA = 1. */
+/* out = A' (curvature H + ridge) A x. With a dense metric s->hessian is NULL: A'HA = 1. */
 static void apply(sampler *s, double curvature, double ridge, const double *x, double *out)
 {
     double *u = s->q_next, *hu = s->gradient;
@@ -60,8 +67,8 @@ static void apply(sampler *s, double curvature, double ridge, const double *x, d
     for (size_t i = 0; !s->hessian && i < s->dim; i++) out[i] += curvature * x[i];
 }
 
-/* Power iteration on the product, which is similar to a symmetric matrix: from the same direction
- * in every chain, so that all take the same step. */
+/* Power iteration on the product, which is similar to a symmetric matrix. Every chain starts
+ * it from the same direction, so that all use the same step. */
 double discrete_stiffness(sampler *s, const double *scale, double curvature, double ridge)
 {
     double *x = s->q, *y = s->scratch, largest = 0.0;
@@ -120,7 +127,7 @@ void discrete_move(sampler *s, double c, const double *z)
     for (size_t j = 0; j < s->dim; j++) s->p_next[j] += c * s->gradient[j];
 }
 
-static bool lost(const sampler *s)
+static bool has_diverged(const sampler *s)
 {
     for (size_t j = 0; j < s->dim; j++)
         if (!(fabs(s->p_next[j]) < FARTHEST)) return true;
@@ -130,12 +137,12 @@ static bool lost(const sampler *s)
 void discrete_end(sampler *s, discrete_state *state, segment *out)
 {
     state->steps++;
-    state->end.failed = lost(s);
+    state->end.failed = has_diverged(s);
     if (state->end.failed) memcpy(s->p_next, s->p, s->dim * sizeof *s->p);
     *out = sampler_segment(s, &flow_still, 1.0, &state->end);
 }
 
-/* ---- read back ---- */
+/* ---- checks of restored state ---- */
 
 void discrete_inspect(const discrete_state *state, inspection *x)
 {

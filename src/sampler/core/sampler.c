@@ -1,5 +1,5 @@
-/* The registry of samplers, and what they share: take-off, thinning with its meter, reflection (7),
- * refreshment, segments. */
+/* The registry of samplers, and what they share: thinning with a count of violations,
+ * reflection (7), refreshment, segments, and checks of restored state. */
 #include "sampler/core/sampler.h"
 #include "linalg/dense_matrix.h"
 #include "sampler/core/sampler_kinds.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define BAND_WIDEST 1e3 /* that warm-up or an option can ask for */
+#define BAND_WIDEST 1e3 /* widest band that warm-up or an option can choose */
 
 const sampler_kind *const sampler_kinds[] = {SAMPLER_KINDS(KIND_LISTED) NULL};
 
@@ -60,7 +60,7 @@ double sampler_scale(sampler *s)
     return sqrt(sum / (double)s->dim);
 }
 
-/* Rounding would let |v| drift over millions of bounces. */
+/* Sets q_next, and normalises v: rounding would change |v| over millions of bounces. */
 static void set_velocity(sampler *s)
 {
     double scale = 1.0 / sqrt(dot(s->dim, s->v, s->v));
@@ -104,7 +104,7 @@ void sampler_begin_segment(sampler *s)
     memcpy(s->q, s->q_next, s->dim * sizeof *s->q);
 }
 
-const double *sampler_place(sampler *s)
+const double *sampler_start_point(sampler *s)
 {
     for (size_t j = 0; j < s->dim; j++) s->scratch[j] = s->centre[j] + s->p[j];
     return s->scratch;
@@ -139,9 +139,9 @@ void sampler_update_velocity(sampler *s, event_kind end, rng *random)
     sampler_reflect(s);
 }
 
-/* ---- read back ---- */
+/* ---- checks of restored state ---- */
 
-/* Warm-up changes the width of the band; all else is what set-up chose. */
+/* Warm-up changes the width of the band; everything else is as set-up chose it. */
 static void inspect_settings(const sampler_settings *set, bool band, inspection *x)
 {
     const double *const reals[] = {

@@ -1,4 +1,5 @@
-/* The kinds of sampler: a line each, and a file of its own or one with the kinds it is a setting of. */
+/* The registry of samplers: one line per kind. Kinds that are settings of another share its
+ * file. */
 #ifndef SAMPLER_SAMPLER_KINDS_H
 #define SAMPLER_SAMPLER_KINDS_H
 

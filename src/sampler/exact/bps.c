@@ -4,17 +4,18 @@
  *   at a bounce  v <- v - 2 (v.h / h.h) h,    h = A' grad U                               (2)
  *   refreshments at a constant rate: v uniform on the sphere
  *
- * Where U is convex along the line the arrival is exact (exact_arrival.c). Else it is thinned from bounds
- * that are verified at every proposal (cell_thinning.c). With Gaussian noise of sd s on every component of
- * the gradient the rate is E (G + y)+ with y ~ N(0, sigma^2), sigma = s |A v|; on a convex line it
- * is thinned from
+ * Where U is convex along the line the arrival is exact (exact_arrival.c). Else it is
+ * thinned from bounds that are verified at every proposal (cell_thinning.c). With Gaussian
+ * noise of sd s on every component of the gradient the rate is E (G + y)+ with y ~ N(0,
+ * sigma^2), sigma = s |A v|; on a convex line it is thinned from
  *
  *   E (G + y)+ <= G+ + sigma phi(0),                                                      (3)
  *
- * two clocks, one climbing U and one ticking evenly, of which the first to ring proposes.
+ * by two independent Poisson processes, one of rate G+ and one of constant rate: the first
+ * arrival is the proposal.
  *
- * Pakman, Gilboa, Carlson, Paninski (2017), ICML, Algorithm 1 and Theorem 1.
- * Bouchard-Cote, Vollmer, Doucet (2018), JASA 113, 855-867. */
+ * Pakman, Gilboa, Carlson, Paninski (2017), ICML, Algorithm 1 and Theorem 1. Bouchard-Cote,
+ * Vollmer, Doucet (2018), JASA 113, 855-867. */
 #include "sampler/exact/bps.h"
 #include "linalg/real.h"
 #include "sampler/core/sampler_kinds.h"
@@ -23,7 +24,7 @@
 #include <math.h>
 #include <string.h>
 
-#define FARTHEST 1e9 /* flight, natural units: no proper posterior is so wide */
+#define FARTHEST 1e9 /* longest segment, natural units: no proper posterior is so wide */
 
 void bps_start(sampler *s, const double *p, rng random)
 {
@@ -34,33 +35,35 @@ void bps_start(sampler *s, const double *p, rng random)
     state->end.kind = EVENT_START;
 }
 
-static exact_line take_off(sampler *s, event *e)
+/* Starts the segment, and sets the potential's line along it. */
+static exact_line begin_segment(sampler *s, event *e)
 {
     sampler_begin_segment(s);
-    potential_set_line(s->u, sampler_place(s), s->q);
+    potential_set_line(s->u, sampler_start_point(s), s->q);
     return (exact_line){
         .u = s->u, .e = e, .curvature = sampler_curvature(s, s->q), .time = NAN, .slope = NAN};
 }
 
-/* First arrival on a convex line: (3). Without noise the climbing clock is right by itself. */
-static bool two_clocks(exact_line *l, double sigma, rng *random, double limit, double *time)
+/* First arrival on a convex line by (3). Without noise the arrival of rate G+ is accepted as
+ * it is. */
+static bool convex_arrival(exact_line *l, double sigma, rng *random, double limit, double *time)
 {
-    double even = noisy_excess(sigma), height = rng_exponential(random);
-    double tick = even > 0.0 ? rng_exponential(random) / even : INFINITY;
+    double constant = noisy_excess(sigma), height = rng_exponential(random);
+    double constant_time = constant > 0.0 ? rng_exponential(random) / constant : INFINITY;
     climb c = climb_start(l);
     for (;;) {
-        double end = smaller(tick, limit);
-        bool climbed = climb_to(l, &c, height, end, time);
-        if (!climbed) *time = end;
-        if (!climbed && end == limit) return false;
+        double end = smaller(constant_time, limit);
+        bool arrived = climb_to(l, &c, height, end, time);
+        if (!arrived) *time = end;
+        if (!arrived && end == limit) return false;
         l->e->proposals++;
-        if (even == 0.0) return true;
-        double g = exact_slope(l, *time), bound = larger(g, 0.0) + even;
+        if (constant == 0.0) return true;
+        double g = exact_slope(l, *time), bound = larger(g, 0.0) + constant;
         if (rng_uniform(random) * bound < noisy_rate(g, sigma)) return true;
-        if (climbed)
+        if (arrived)
             height += rng_exponential(random);
         else
-            tick += rng_exponential(random) / even;
+            constant_time += rng_exponential(random) / constant;
     }
 }
 
@@ -68,11 +71,11 @@ double bps_advance(sampler *s, double noise)
 {
     bps_state *state = s->state;
     event e = {.kind = EVENT_REFRESH};
-    exact_line l = take_off(s, &e);
+    exact_line l = begin_segment(s, &e);
     double sigma = noise * sqrt(potential_speed2(s->u)), rate = s->settings->refresh_rate;
     double limit = FARTHEST / sqrt(l.curvature), dt;
     if (rate > 0.0) limit = smaller(limit, rng_exponential(&state->random) / rate);
-    bool bounce = s->u->facts.convex ? two_clocks(&l, sigma, &state->random, limit, &dt)
+    bool bounce = s->u->facts.convex ? convex_arrival(&l, sigma, &state->random, limit, &dt)
                                      : cell_thinning_arrival(&l, &state->thinning, sigma,
                                                              &state->random, limit, &dt);
     for (size_t j = 0; j < s->dim; j++) s->p_next[j] = s->p[j] + dt * s->q[j];
@@ -122,7 +125,7 @@ static sbps_status bps_check(const potential_facts *facts, const sampler_setting
 
 const sampler_kind sampler_bps = {
     .name = "bps",
-    .summary = "bouncy particle sampler on the full data: straight flights, exact arrivals",
+    .summary = "bouncy particle sampler on the full data: straight segments, exact arrivals",
     .state_bytes = sizeof(bps_state),
     .full = true,
     .own_noise = true,

@@ -1,16 +1,17 @@
-/* Thinning with local bounds that are verified. The line is cut into cells; in a cell of length h
- * the slope is looked at four times, h/3 apart. With second differences D1, D2 of those looks a
- * parabola through them leaves the chord G_0 -> G_3 by at most (9/8) max |D|; twice that and the
- * change of D make the margin
+/* Thinning with local bounds that are verified. The line is divided into cells; in a cell of
+ * length h the slope is evaluated at four points, h/3 apart. With second differences D1, D2
+ * of these slopes a parabola through them deviates from the chord G_0 -> G_3 by at most
+ * (9/8) max |D|; twice that and the change of D give the margin
  *
  *   M = (9/4) (max(|D1|, |D2|) + |D1 - D2|)                                              (1)
  *   lambda(t) = chord of max(r(G_0 + M), floor) -> max(r(G_3 + M), floor)                (2)
  *
- * where r is the rate as a function of the slope: convex and rising, so the chord of r lies above r
- * of the chord. A cell whose margin would cost more than WASTE proposals is halved. Every
- * proposal looks at the slope; where r(G) > lambda the bound was violated, the event carries
- * r(G)/lambda - 1 bounces that did not happen, and cells become shorter. The floor keeps proposals
- * coming where no bounce is expected, so that a rise between the looks does not go unseen.
+ * where r is the rate as a function of the slope: convex and increasing, so the chord of r
+ * lies above r of the chord. A cell whose margin would cost more than WASTE proposals is
+ * halved. The slope is evaluated at every proposal; where r(G) > lambda the bound was
+ * violated, the event counts the r(G)/lambda - 1 bounces that did not happen, and cells
+ * become shorter. The floor keeps proposals coming where no bounce is expected, so that a
+ * rise between the evaluated points is noticed.
  *
  * Cells are chosen from slopes alone, never from the exponentials drawn. */
 #include "sampler/exact/cell_thinning.h"
@@ -20,13 +21,15 @@
 
 #include <math.h>
 
-#define WASTE      0.5           /* nats of margin in a cell, at most */
-#define FLOOR      0.05          /* of lambda, natural units */
-#define LONGEST    1.0           /* cell, natural units */
-#define LENGTH_MIN 0x1p-6        /* what violations may shorten the longest cell to */
-#define SHORTEST   0x1p-40       /* next to a wall: there the rate is larger still */
-#define RECOVERY   1.001         /* of the longest cell, per flight */
-#define CELLS_MAX  ((size_t)1e6) /* cells and proposals in a flight: more will not end it */
+#define WASTE      0.5    /* most proposals that the margin of a cell may cost */
+#define FLOOR      0.05   /* least lambda, natural units */
+#define LONGEST    1.0    /* longest cell, natural units */
+#define LENGTH_MIN 0x1p-6 /* least value of the longest cell after violations */
+/* shortest cell, next to a boundary: there the rate is larger still */
+#define SHORTEST 0x1p-40
+#define RECOVERY 1.001 /* growth of the longest cell per segment */
+/* cells and proposals of a segment: with more it will not end */
+#define CELLS_MAX ((size_t)1e6)
 
 typedef struct {
     node from, to;
@@ -38,14 +41,14 @@ cell_lengths cell_thinning_start(void)
     return (cell_lengths){.length = 0.5 * LONGEST, .most = LONGEST};
 }
 
-/* (1) of four slopes */
+/* (1) of four slopes. */
 static double margin(const double g[4])
 {
     double d1 = g[0] - 2.0 * g[1] + g[2], d2 = g[1] - 2.0 * g[2] + g[3];
     return 2.25 * (larger(fabs(d1), fabs(d2)) + fabs(d1 - d2));
 }
 
-/* Looks from `from` as far as the slopes allow, at most to the limit. */
+/* Evaluates slopes from `from` as far as they allow, at most to the limit. */
 static cell next_cell(exact_line *l, cell_lengths *c, double sigma, node from, double limit)
 {
     double unit = 1.0 / sqrt(l->curvature), m, h;
@@ -55,7 +58,8 @@ static cell next_cell(exact_line *l, cell_lengths *c, double sigma, node from, d
         h = smaller(c->length * unit, limit - from.time);
         for (int i = 1; i < 4; i++) g[i] = exact_slope(l, from.time + h * i / 3.0);
         m = margin(g);
-        if (m * h <= WASTE || c->length <= SHORTEST) break; /* a NaN is not */
+        /* a NaN does not end the loop by its margin */
+        if (m * h <= WASTE || c->length <= SHORTEST) break;
         c->length *= 0.5;
     }
     if (m * h <= 0.1 * WASTE) c->length = smaller(2.0 * c->length, c->most);

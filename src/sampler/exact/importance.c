@@ -1,18 +1,22 @@
 /* Pareto-smoothed importance sampling from a Student t at the mode, on the full data.
  *
- *   w = centre + A (m + x sqrt(n / c)),   x normal, c chi-squared with n = 2d + 6,                      (1)
+ *   w = centre + A (m + x sqrt(n / c)),   x normal, c chi-squared with n = 2d + 6,          (1)
  *   log weight = -U(w) - log q(w)
  *
- * in sets of proposals. When a set is complete its weights are smoothed (linalg/pareto.h), and the proposals become
- * the path: each is held for its weight, of which the mean is 1. So averages over time are weighted ones, draws
- * at equal times are systematic resampling, and an ESS of the path counts 1 / sum of squared weights. Proposals are
- * not kept but made anew, by the same random numbers; steps that only look at rows take no time.
+ * in sets of proposals. When a set is complete its weights are smoothed (linalg/pareto.h),
+ * and the proposals become the path: each is held for a time equal to its weight, the mean
+ * of which is 1. So averages over time are weighted ones, draws at equal times are
+ * systematic resampling, and an ESS of the path is 1 / sum of squared weights. Proposals are
+ * not stored but generated again from the same random numbers; steps that evaluate proposals
+ * take no time.
  *
- * m is where the posterior's mean lies to the first order in its third derivatives, from differences of gradients:
+ * m is the posterior mean to first order in its third derivatives, from differences of
+ * gradients:
  *
- *   m = -A' (g + (1/2) sum_j (g_j+ + g_j- - 2 g)),   g at the centre, g_j+- at one sd along axis j of A,  (2)
+ *   m = -A' (g + (1/2) sum_j (g_j+ + g_j- - 2 g)),                                          (2)
  *
- * where A A' is the inverse Hessian; else 0.
+ * with g at the centre and g_j+- at one sd along axis j of A, where A A' is the inverse
+ * Hessian; else 0.
  *
  * Vehtari, Simpson, Gelman, Yao, Gabry (2024), JMLR 25(72). */
 #include "linalg/dense_matrix.h"
@@ -25,20 +29,20 @@
 #include <string.h>
 
 #define SET          ((size_t)500)
-#define MEAN_DIM_MAX ((size_t)100) /* for which (2) is worth its gradients */
+#define MEAN_DIM_MAX ((size_t)100) /* largest d for which (2) is worth its gradients */
 
 typedef struct {
     discrete_state base;
-    rng replay;                   /* makes the proposals of the set anew */
-    uint64_t at;                  /* proposals of this set looked at and, from SET on, held */
-    uint64_t sets;                /* complete */
-    uint64_t unpaid;              /* rows looked at before the first step */
-    double width;                 /* of proposals: 1 where A A' is the inverse Hessian */
-    double raw[SET], weight[SET]; /* logarithms; smoothed, mean 1 */
+    rng replay;                   /* generates the proposals of the set again */
+    uint64_t at;                  /* proposals of this set evaluated and, from SET on, held */
+    uint64_t sets;                /* complete sets */
+    uint64_t unpaid;              /* rows evaluated before the first step, to be counted */
+    double width;                 /* scale of proposals: 1 where A A' is the inverse Hessian */
+    double raw[SET], weight[SET]; /* log weights; smoothed weights of mean 1 */
     ranked_weight scratch[SET];
 } importance_state;
 
-/* m, z and w of a proposal */
+/* m, z and w of a proposal. */
 static size_t importance_extra(const potential_facts *facts)
 {
     return 3 * facts->dim;
@@ -46,7 +50,7 @@ static size_t importance_extra(const potential_facts *facts)
 
 /* ---- the mean ---- */
 
-/* out += factor grad U at centre + along A e_j */
+/* out += factor * grad U at centre + along * A e_j. */
 static void add_gradient_at(sampler *s, size_t j, double along, double factor, double *out)
 {
     double *w = s->extra + 2 * s->dim;
@@ -58,7 +62,8 @@ static void add_gradient_at(sampler *s, size_t j, double along, double factor, d
     add_scaled(s->dim, factor, s->gradient, out);
 }
 
-/* (2); one that is no small correction is none. Without a Hessian of its own the sampler has a white metric. */
+/* Sets m by (2), or 0 where the correction is not small. Without a Hessian of its own the
+ * sampler has a metric with A A' = H^-1. */
 static void find_mean(sampler *s, importance_state *state)
 {
     double *mean = s->extra, *sum = s->extra + s->dim, d = (double)s->dim;
@@ -88,7 +93,7 @@ static void importance_start(sampler *s, const double *p, rng random)
 
 /* ---- proposals ---- */
 
-/* Into s->p; returns log q. */
+/* Draws a proposal into s->p; returns log q. */
 static double draw_proposal(sampler *s, const importance_state *state, rng *random)
 {
     const double *mean = s->extra;
@@ -106,6 +111,7 @@ static double draw_proposal(sampler *s, const importance_state *state, rng *rand
     return -0.5 * (n + (double)d) * log1p(square / n);
 }
 
+/* Smooths the weights of a complete set, and scales them to mean 1. */
 static void weigh_set(importance_state *state)
 {
     double top = -INFINITY, sum = 0.0;
@@ -118,7 +124,7 @@ static void weigh_set(importance_state *state)
     state->sets++;
 }
 
-/* A proposal that is looked at. */
+/* Evaluates a proposal. */
 static void weigh_proposal(sampler *s, importance_state *state)
 {
     double value, sd, *w = s->extra + 2 * s->dim;
@@ -133,6 +139,7 @@ static void weigh_proposal(sampler *s, importance_state *state)
     if (state->at + 1 == SET) weigh_set(state);
 }
 
+/* Evaluates a proposal, or holds one of a complete set for its weight. */
 static void importance_step(sampler *s, segment *out)
 {
     importance_state *state = s->state;
@@ -149,7 +156,7 @@ static void importance_step(sampler *s, segment *out)
     *out = sampler_segment(s, &flow_still, dt, &state->base.end);
 }
 
-/* Those of the last set until a new one has taken their place, one by one. */
+/* Log weights of the last complete set; those of the next replace them one by one. */
 static const double *importance_weights(const sampler *s, size_t *count)
 {
     const importance_state *state = s->state;

@@ -1,13 +1,13 @@
-/* Lipschitz SBPS: mini-batches of n >= 1 rows under an exact bound in place of a band.
+/* Lipschitz SBPS: mini-batches of n >= 1 rows under an exact bound instead of a band.
  *
- *   G~(t) = d/dt -log prior + (N/n) sum_batch g_i,   g_i = -weight_i d/dt log p_i             (1)
+ *   G~(t) = d/dt -log prior + (N/n) sum_batch g_i,   g_i = -weight_i d/dt log p_i           (1)
  *   g_i  <= L weight_i |A'x_i|  for |v| = 1, L = max |d log p/d eta| (logistic: 1), so that
- *   G~(t) <= N max_i L weight_i |A'x_i| + slope + rate t + rest                               (2)
+ *   G~(t) <= N max_i L weight_i |A'x_i| + slope + rate t + rest                             (2)
  *
- * with slope + rate t the quadratic priors' own slope along the flight and `rest` a bound of the
- * others'. Arrivals under (2) are inverted exactly; a proposal bounces with probability G~+ over
- * (2), as in SBPS, and nothing is ever missed. The printed bound sqrt(d) N max |x_ij| is (2)
- * without a metric and a little looser.
+ * with slope + rate t the slope of quadratic priors along the segment and `rest` a bound of
+ * the others. Arrivals under (2) are inverted exactly; a proposal becomes a bounce with
+ * probability G~+ over (2), as in SBPS, and no bounce is missed. The printed bound sqrt(d) N
+ * max |x_ij| is (2) without a metric and a little looser.
  *
  * Pakman, Gilboa, Carlson, Paninski (2017), ICML, section 7.1 and Supplement H. */
 #include "sampler/core/sampler_kinds.h"
@@ -18,7 +18,7 @@
 typedef struct {
     rng random;
     event end;
-    double bound; /* of the rows' part */
+    double bound; /* of the rows' part of (2) */
 } lipsbps_state;
 
 static sbps_status lipsbps_check(const potential_facts *facts, const sampler_settings *settings,
@@ -38,7 +38,7 @@ static void lipsbps_start(sampler *s, const double *p, rng random)
     sampler_refresh(s, &state->random);
 }
 
-/* Flies until a bounce or a refreshment; returns the time flown. */
+/* Advances to a bounce or a refreshment; returns the time. */
 static double advance_to_event(sampler *s, lipsbps_state *state, event *e)
 {
     double t = 0.0, refresh_at = thinning_refresh_at(s, &state->random);
@@ -46,7 +46,7 @@ static double advance_to_event(sampler *s, lipsbps_state *state, event *e)
     double start = state->bound + line.slope + line.rest;
     for (;;) {
         t += linear_arrival(start + line.rate * t, line.rate, rng_exponential(&state->random));
-        if (!(t < refresh_at)) { /* no number is not */
+        if (!(t < refresh_at)) { /* also for NaN */
             e->kind = EVENT_REFRESH;
             return refresh_at;
         }

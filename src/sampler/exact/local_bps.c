@@ -1,14 +1,16 @@
 /* Local Bouncy Particle Sampler: one factor per row, the prior split evenly over them.
  *
  *   U = sum_i U_i,   U_i = -weight_i log p_i - (1/N) log prior
- *   factor i bounces with rate G_i+ = (d/dt U_i)+,   v <- v - 2 (v.h / h.h) h,  h = A' grad U_i  (1)
- *   G_i <= b_i + P(t)+/N,   b_i = L weight_i |A'x_i|,   P(t) = slope + rate t + rest             (2)
+ *   factor i bounces with rate G_i+ = (d/dt U_i)+,                                          (1)
+ *   v <- v - 2 (v.h / h.h) h,  h = A' grad U_i
+ *   G_i <= b_i + P(t)+/N,   b_i = L weight_i |A'x_i|,   P(t) = slope + rate t + rest        (2)
  *
- * P bounds the prior's slope along the flight. The N Poisson processes under (2) are thrown as two:
- * one of rate sum b_i, whose arrival belongs to row i with probability b_i / sum b, and one of rate
- * P+, whose arrival belongs to any row alike. Thinned by G_i+ over (2) they are (1), without
- * a queue. The rows of G_i are those of a mini-batch of one, so the process is that of lipsbps at
- * n = 1 with sum b_i proposals where lipsbps makes N max b_i.
+ * P bounds the prior's slope along the segment. The N Poisson processes under (2) are
+ * simulated as two: one of rate sum b_i, whose arrival belongs to row i with probability b_i
+ * / sum b, and one of rate P+, whose arrival belongs to a uniformly drawn row. Thinned by
+ * G_i+ over (2) they are (1), without a queue. The rows of G_i are those of a mini-batch of
+ * one, so the process is that of lipsbps at n = 1 with sum b_i proposals where lipsbps makes
+ * N max b_i.
  *
  * Bouchard-Cote, Vollmer, Doucet (2018), JASA 113, section 3.3. */
 #include "linalg/real.h"
@@ -22,7 +24,7 @@ typedef struct {
     event end;
 } local_state;
 
-/* A bound for each. */
+/* One bound per row. */
 static size_t row_count(const potential_facts *facts)
 {
     return facts->rows;
@@ -35,8 +37,8 @@ static sbps_status local_check(const potential_facts *facts, const sampler_setti
     return bounds_check(facts, "local-bps", err);
 }
 
-/* extra[i] = b_0 + ... + b_i. A share of the largest on every row makes up for what the sum loses
- * by rounding. */
+/* extra[i] = b_0 + ... + b_i. A fraction of the largest is added to every row to make up for
+ * rounding of the sum. */
 static void local_start(sampler *s, const double *p, rng random)
 {
     local_state *state = s->state;
@@ -51,7 +53,7 @@ static void local_start(sampler *s, const double *p, rng random)
     sampler_refresh(s, &state->random);
 }
 
-/* The row whose stretch of the running sum holds x. */
+/* The row in whose interval of the cumulative sums x lies. */
 static size_t find_row(const double *sums, size_t n, double x)
 {
     size_t low = 0, high = n - 1;
@@ -65,7 +67,7 @@ static size_t find_row(const double *sums, size_t n, double x)
     return low;
 }
 
-/* Flies until a bounce or a refreshment; returns the time flown. */
+/* Advances to a bounce or a refreshment; returns the time. */
 static double advance_to_event(sampler *s, local_state *state, event *e)
 {
     rng *random = &state->random;
@@ -79,7 +81,7 @@ static double advance_to_event(sampler *s, local_state *state, event *e)
         double of_prior =
             linear_arrival(start + line.rate * t, line.rate, rng_exponential(random));
         t += smaller(of_rows, of_prior);
-        if (!(t < refresh_at)) { /* no number is not */
+        if (!(t < refresh_at)) { /* also for NaN */
             e->kind = EVENT_REFRESH;
             return refresh_at;
         }

@@ -1,14 +1,17 @@
 /* Random-walk Metropolis on the full data.
  *
- *   w' = w + s A xi,   accepted with probability min(1, exp(U(w) - U(w')))                    (1)
+ *   w' = w + s A xi,   accepted with probability min(1, exp(U(w) - U(w')))                  (1)
  *
- * exact for every model and step; one step looks at every row. In warm-up s follows
- *   log s += (1 + i)^-0.6 (accepted - a*),   a* = 0.234 + 0.206 / d                            (2)
- * between the best rates of one and of many dimensions; then it is frozen. It begins at 2.38 / sqrt(d)
- * sds of the stiffest direction. A --step-size that is given is s itself, and stays.
+ * exact for every model and step; a step evaluates every row. In warm-up s follows
  *
- * Metropolis et al. (1953); Roberts, Gelman, Gilks (1997), Ann. Appl. Prob. 7, for a*; Robbins,
- * Monro (1951) for (2). */
+ *   log s += (1 + i)^-0.6 (accepted - a*),   a* = 0.234 + 0.206 / d                         (2)
+ *
+ * with a* between the optimal rates of one and of many dimensions; then it is frozen. It
+ * begins at 2.38 / sqrt(d) sds of the stiffest direction. A --step-size given by the user is
+ * s itself, and fixed.
+ *
+ * Metropolis et al. (1953); Roberts, Gelman, Gilks (1997), Ann. Appl. Prob. 7, for a*;
+ * Robbins, Monro (1951) for (2). */
 #include "sampler/core/discrete.h"
 #include "sampler/core/sampler_kinds.h"
 
@@ -16,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#define ACCEPT_MANY 0.234 /* best rate as d grows */
+#define ACCEPT_MANY 0.234 /* optimal rate as d grows */
 #define ACCEPT_ONE  0.44  /* and at d = 1 */
 #define GAIN_POWER  0.6
 
@@ -48,6 +51,7 @@ static void mh_start(sampler *s, const double *p, rng random)
     state->value = value_at(s, s->p_next);
 }
 
+/* One update (2). */
 static void tune(const sampler *s, mh_state *state, bool accepted)
 {
     double goal = ACCEPT_MANY + (ACCEPT_ONE - ACCEPT_MANY) / (double)s->dim;
@@ -55,6 +59,7 @@ static void tune(const sampler *s, mh_state *state, bool accepted)
     state->log_scale += step * ((accepted ? 1.0 : 0.0) - goal);
 }
 
+/* One step (1). */
 static void mh_step(sampler *s, segment *out)
 {
     mh_state *state = s->state;
@@ -62,7 +67,7 @@ static void mh_step(sampler *s, segment *out)
     for (size_t j = 0; j < s->dim; j++) s->scratch[j] = rng_normal(&state->base.random);
     discrete_move(s, exp(state->log_scale), s->scratch);
     double value = value_at(s, s->p_next);
-    /* from where U is infinite every finite place is welcome */
+    /* where U is infinite every finite proposal is accepted */
     double gain = isfinite(state->value) ? state->value - value : INFINITY;
     bool accepted = isfinite(value) && -rng_exponential(&state->base.random) < gain;
     if (accepted)
@@ -74,14 +79,14 @@ static void mh_step(sampler *s, segment *out)
     discrete_end(s, &state->base, out);
 }
 
-/* A scale that was given stays: what was chosen is not written to the settings. */
+/* A step size that was given stays fixed; the adapted one is not written to the settings. */
 static void mh_adapt(sampler *s, bool on)
 {
     mh_state *state = s->state;
     state->adapting = on && isnan(s->settings->step_size);
 }
 
-/* From where U is infinite every finite place is welcome. */
+/* U may be infinite: from such a point every finite proposal is accepted. */
 static void mh_inspect(const sampler *s, inspection *x)
 {
     const mh_state *state = s->state;

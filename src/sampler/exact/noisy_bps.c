@@ -1,12 +1,13 @@
-/* Bouncy Particle Sampler with noise n ~ N(0, s^2 I) on the gradient, drawn anew at every time.
+/* Bouncy Particle Sampler with noise n ~ N(0, s^2 I) on the gradient, drawn anew at every
+ * time.
  *
  *   bounces at rate E (G + y)+,   y = n.q ~ N(0, s^2 |q|^2),   q = A v                    (1)
  *   at a bounce y is drawn in proportion to (G + y)+ N(y; 0, s^2 |q|^2), the rest of n from
  *   N(0, s^2 I) given n.q = y, and v is reflected in h = A' (grad U + n)                  (2)
  *
- * Theorem 1: the posterior stays invariant. A Cox process with unbounded noise cannot be thinned by
- * observing it; averaging the rate over the noise, which is independent at different times, is
- * exact.
+ * Theorem 1: the posterior stays invariant. A Cox process with unbounded noise cannot be
+ * thinned by observing it; averaging the rate over the noise, which is independent at
+ * different times, is exact.
  *
  * Pakman, Gilboa, Carlson, Paninski (2017), ICML, section 3 and Figure 1. */
 #include "sampler/core/sampler_kinds.h"
@@ -15,7 +16,7 @@
 
 #include <math.h>
 
-/* (2): n into the gradient. */
+/* (2): adds n to the gradient. */
 static void add_noise(sampler *s, double noise)
 {
     bps_state *state = s->state;

@@ -4,11 +4,12 @@
 
 #include "core/rng.h"
 
-/* E (G + y)+ = G Phi(G/sigma) + sigma phi(G/sigma); G+ without noise. Convex and rising in G. */
+/* E (G + y)+ = G Phi(G/sigma) + sigma phi(G/sigma); G+ without noise. Convex and rising in
+ * G. */
 double noisy_rate(double g, double sigma);
-/* It exceeds G+ by at most this: sigma phi(0). */
+/* The most by which it exceeds G+: sigma phi(0). */
 double noisy_excess(double sigma);
-/* y of a bounce: drawn in proportion to (G + y)+ N(y; 0, sigma^2). 0 without noise. */
+/* Draws y of a bounce, in proportion to (G + y)+ N(y; 0, sigma^2); 0 without noise. */
 double noisy_draw(rng *random, double g, double sigma);
 
 #endif

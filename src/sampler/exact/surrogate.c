@@ -1,24 +1,27 @@
-/* Independence Metropolis from a Student t at the reference, weighed on a random few of the rows.
+/* Independence Metropolis from a Student t at the reference, evaluated on few random rows.
  *
- *   w' = reference + A z',   z' = m + x sqrt(n / c),   x normal, c chi-squared with n degrees,          (1)
- *   log q(z) = -(n + d)/2 log(1 + |z - m|^2 / n),      m the posterior's mean as third derivatives say
+ *   w' = reference + A z',   z' = m + x sqrt(n / c),                                       (1)
+ *   log q(z) = -(n + d)/2 log(1 + |z - m|^2 / n),      x normal, c chi^2 with n degrees
  *
- *   n = 6 + 2d/(1 + b),  b the square of how far third derivatives move the mean from the mode: where that is far,
- *   tails are heavier, too.
+ * with m the posterior mean by third derivatives and n = 6 + 2d/(1 + b), b the squared distance
+ * by which third derivatives move the mean from the mode: where that is large, tails are
+ * heavier too.
  *
- * With T(w) the potential by the rows' Taylor polynomials of the second order (priors as they are), which is
- * known without rows, and R = U - T, the step is taken with probability
+ * With T(w) the potential by the rows' Taylor polynomials of second order (with exact
+ * priors), which is known without rows, and R = U - T, the step is accepted with probability
  *
- *   min(1, exp(T(w) - T(w')) q(z)/q(z') r(s)),   r(s) being bounds_compare's,                             (2)
+ *   min(1, exp(T(w) - T(w')) q(z)/q(z') r(s)),   r(s) of bounds_compare,                    (2)
  *
- * for which exp(-R') P'(s) = exp(-R) P(s) r(s), s being the rows that were met: detailed balance holds for each
- * s, so it does for all. t has heavier tails than any log-concave posterior: a normal would leave the chain for
- * long where the posterior is the wider one.
+ * for which exp(-R') P'(s) = exp(-R) P(s) r(s), s being the rows that were drawn: detailed
+ * balance holds for each s, so it does overall. t has heavier tails than any log-concave
+ * posterior: with a normal the chain would stay for long where the posterior is the wider
+ * one.
  *
- * The first proposal is taken as it is: chains that begin as far out as they are started would stay there.
+ * The first proposal is always accepted: chains start so far out that they would otherwise
+ * stay there.
  *
- * Prado, Nemeth, Sherlock (2024), arXiv 2407.19602; Cornish et al. (2019), ICML, PMLR 97; Zhang, Cooper, De Sa
- * (2020), NeurIPS 33. */
+ * Prado, Nemeth, Sherlock (2024), arXiv 2407.19602; Cornish et al. (2019), ICML, PMLR 97;
+ * Zhang, Cooper, De Sa (2020), NeurIPS 33. */
 #include "linalg/dense_matrix.h"
 #include "posterior/minibatch/bounds.h"
 #include "sampler/core/discrete.h"
@@ -31,7 +34,7 @@
 typedef struct {
     discrete_state base;
     double taylor; /* T at the position */
-    double width;  /* of proposals: 1 where A A' is the covariance */
+    double width;  /* scale of proposals: 1 where A A' is the covariance */
     uint64_t begun;
 } surrogate_state;
 
@@ -76,6 +79,7 @@ static size_t half_freedom(const sampler *s)
     return 3 + (size_t)((double)s->dim / (1.0 + bounds_skew(s->u)));
 }
 
+/* log q(z) of (1). */
 static double log_density(const sampler *s, const double *z)
 {
     const double *mean = bounds_mean(s->u);
@@ -88,13 +92,15 @@ static double log_density(const sampler *s, const double *z)
     return -0.5 * (n + (double)s->dim) * log1p(square / n);
 }
 
+/* Draws z' and w' of (1). */
 static void propose_point(sampler *s, surrogate_state *state)
 {
     surrogate_vectors x = vectors(s);
     rng *random = &state->base.random;
     const double *mean = bounds_mean(s->u);
     size_t half = half_freedom(s);
-    double c = 0.0; /* half of it: chi-squared of an even number is a sum of exponentials */
+    /* c/2: chi-squared with an even number of degrees is a sum of exponentials */
+    double c = 0.0;
     for (size_t i = 0; i < half; i++) c += rng_exponential(random);
     double scale = state->width * sqrt((double)half / c);
     for (size_t j = 0; j < s->dim; j++)
@@ -103,8 +109,8 @@ static void propose_point(sampler *s, surrogate_state *state)
     for (size_t j = 0; j < s->dim; j++) x.w_next[j] += reference(s)[j];
 }
 
-/* (2) */
-static bool passes(sampler *s, surrogate_state *state, double taylor)
+/* Accepts the proposal with probability (2). */
+static bool accept_proposal(sampler *s, surrogate_state *state, double taylor)
 {
     surrogate_vectors x = vectors(s);
     event *e = &state->base.end;
@@ -114,13 +120,14 @@ static bool passes(sampler *s, surrogate_state *state, double taylor)
     pair.to_square = dot(d, x.z_next, x.z_next);
     pair.product = dot(d, x.z, x.z_next);
     double gain = state->taylor - taylor + log_density(s, x.z) - log_density(s, x.z_next);
-    if (!isfinite(gain)) return false; /* no need to look */
+    if (!isfinite(gain)) return false; /* rejected without evaluating rows */
     pair_ratio ratio = bounds_compare(s->u, &pair, random);
     e->rows += ratio.rows;
     e->violations += ratio.over;
     return -rng_exponential(random) < gain + ratio.log_ratio;
 }
 
+/* Proposes a point, and accepts it by (2). */
 static void surrogate_step(sampler *s, segment *out)
 {
     surrogate_state *state = s->state;
@@ -129,7 +136,7 @@ static void surrogate_step(sampler *s, segment *out)
     discrete_begin(s, &state->base);
     propose_point(s, state);
     double taylor = bounds_taylor(s->u, x.w_next);
-    bool taken = state->begun ? passes(s, state, taylor) : isfinite(taylor);
+    bool taken = state->begun ? accept_proposal(s, state, taylor) : isfinite(taylor);
     if (taken) {
         state->begun = true;
         state->taylor = taylor;

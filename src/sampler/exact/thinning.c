@@ -1,4 +1,5 @@
-/* Rate a + b t: a s + b s^2/2 = E has the root   s = 2 E / (a + sqrt(a^2 + 2 b E)). */
+/* Arrivals of the rate a + b t: a s + b s^2/2 = E has the root s = 2 E / (a + sqrt(a^2 + 2 b
+ * E)). */
 #include "sampler/exact/thinning.h"
 
 #include <math.h>
@@ -31,7 +32,7 @@ row_map thinning_map(const sampler *s)
 void thinning_begin_segment(sampler *s)
 {
     sampler_begin_segment(s);
-    potential_set_line(s->u, sampler_place(s), s->q);
+    potential_set_line(s->u, sampler_start_point(s), s->q);
 }
 
 double thinning_refresh_at(const sampler *s, rng *random)

@@ -1,20 +1,28 @@
 /* Zig-Zag: velocities theta in {-1,+1}^d, one coordinate flips at a time.
  *
- *   dz/dt = theta, w = A z;  theta_j flips with rate (theta_j G_j)+,  G = A' grad U            (1)
+ *   dz/dt = theta, w = A z;  theta_j flips with rate (theta_j G_j)+,  G = A' grad U         (1)
  *
- * zigzag      G on the full data. For log-concave rows 0 <= H <= H_ = K sum x~ x~', x~ = A'x, and
- *             then theta_j (H theta)_j <= (|a||b| + a.b)/2 with |a|^2 = H_jj, |b|^2 = theta'H_ theta
- *             and a.b = theta_j (H_ theta)_j: a linear bound from any point where G is known.  (2)
- *             Where every row's log p is quadratic H is known, theta_j (H theta)_j itself, and all
- *             proposals are flips.
- * zigzag-ss   one uniform row i: G_j = prior_j + N d_j(-log p_i), bounded by N max_i L |x~_ij|. (3)
- * zigzag-cv   G_j = prior_j + sum d_j(-log p)(w_hat) + N [d_j(-log p_i)(w) - d_j(-log p_i)(w_hat)],
- *             bounded by N max_i K |x~_ij||x~_i| (|z - z_hat| + t sqrt d), and wherever w is by
- *             N max_i (L + |r_i|) |x~_ij| with r_i = d log p_i/d eta at w_hat.                  (4)
+ * zigzag: G on the full data. For log-concave rows 0 <= H <= H_ = K sum x~ x~', x~ = A'x,
+ * and then theta_j (H theta)_j <= (|a||b| + a.b)/2 with |a|^2 = H_jj, |b|^2 = theta'H_ theta
+ * and a.b = theta_j (H_ theta)_j: a linear bound from any point where G is known (2). Where
+ * every row's log p is quadratic H is known, the bound is theta_j (H theta)_j itself, and
+ * all proposals are flips.
  *
- * Quadratic priors are linear in t and enter exactly, others by a bound of their slope. In (3) and
- * (4) the coordinates' bounds are made non-negative and increasing, so that one arrival serves all
- * and belongs to j in proportion. Refreshment, off unless asked for, draws all signs anew.
+ * zigzag-ss: one uniformly drawn row i,
+ *
+ *   G_j = prior_j + N d_j(-log p_i), bounded by N max_i L |x~_ij|.                          (3)
+ *
+ * zigzag-cv: the same with a control variate,
+ *
+ *   G_j = prior_j + sum d_j(-log p)(w_hat) + N [d_j(-log p_i)(w) - d_j(-log p_i)(w_hat)],   (4)
+ *
+ * bounded by N max_i K |x~_ij||x~_i| (|z - z_hat| + t sqrt d), and for every w by N max_i (L
+ * + |r_i|) |x~_ij| with r_i = d log p_i/d eta at w_hat.
+ *
+ * Quadratic priors are linear in t and enter exactly, others by a bound of their slope. In
+ * (3) and (4) the coordinates' bounds are made non-negative and increasing, so that one
+ * arrival serves all and belongs to coordinate j in proportion. Refreshment, off unless
+ * requested, draws all signs anew.
  *
  * Bierkens, Fearnhead, Roberts (2019), Annals of Statistics 47, 1288-1320. */
 #include "linalg/dense_matrix.h"
@@ -26,30 +34,32 @@
 #include <string.h>
 
 #define ROUNDING   1e-14         /* of a few sums */
-#define EVENTS_MAX ((size_t)1e7) /* in a flight: more will not end it */
+#define EVENTS_MAX ((size_t)1e7) /* rows of a segment: with more it will not end */
 
 typedef struct {
     rng random;
     event end;
-    uint64_t known; /* zigzag: G at the flight's start is known from the proposal before */
+    uint64_t known; /* zigzag: G at the segment's start is known from the last proposal */
 } zigzag_state;
 
-/* Views into extra: d entries each, `columns` and `hessian` d*d. */
+/* Arrays in s->extra of d entries each, `columns` and `hessian` d*d. */
 typedef struct {
     double *columns;      /* row j: A e_j */
-    double *slope, *rate; /* exact part of G: slope + rate t, from the flight's start */
-    double *rest;         /* bound of the part of priors that are not quadratic */
-    double *noise;        /* of rows: the factor in (3) or (4), the slack of rounding in (2) */
-    double *ceiling;      /* of rows, wherever w is */
+    double *slope, *rate; /* exact part of G: slope + rate t, from the segment's start */
+    double *rest;         /* bound of the priors that are not quadratic */
+    double *noise;        /* of rows: the factor in (3) or (4); in (2) a margin for rounding */
+    double *ceiling;      /* bound of rows for every w */
     double *at, *growth;  /* bound of theta_j G_j: at + growth t */
     double *g;            /* zigzag: G */
-    double *hessian, *pull; /* zigzag: H_, H_ theta */
+    double *hessian, *hessian_theta; /* zigzag: H_, H_ theta */
 } zigzag_parts;
 
+/* Points the arrays into base and returns their size; base NULL: only counts. */
 static size_t parts_split(size_t d, double *base, zigzag_parts *out)
 {
-    double **vectors[] = {&out->slope, &out->rate,   &out->rest, &out->noise, &out->ceiling,
-                          &out->at,    &out->growth, &out->g,    &out->pull};
+    double **vectors[] = {&out->slope,  &out->rate,    &out->rest,
+                          &out->noise,  &out->ceiling, &out->at,
+                          &out->growth, &out->g,       &out->hessian_theta};
     size_t count = sizeof vectors / sizeof *vectors;
     if (base) {
         for (size_t i = 0; i < count; i++) *vectors[i] = base + i * d;
@@ -74,13 +84,14 @@ static zigzag_parts parts_of(const sampler *s)
 
 /* ---- start ---- */
 
+/* Draws all velocities anew. */
 static void draw_signs(sampler *s, rng *random)
 {
     for (size_t j = 0; j < s->dim; j++) s->v[j] = rng_uniform(random) < 0.5 ? -1.0 : 1.0;
     s->a->kind->forward(s->a, s->v, s->q_next);
 }
 
-/* Columns of A, and what each can make of the priors that are not quadratic. */
+/* Sets the columns of A, and for each the bound of the priors that are not quadratic. */
 static void start_common(sampler *s, const double *p, rng random)
 {
     zigzag_state *state = s->state;
@@ -97,7 +108,7 @@ static void start_common(sampler *s, const double *p, rng random)
     draw_signs(s, &state->random);
 }
 
-/* A'HA of a model that is quadratic, and the slack of rounding in it. */
+/* A'HA of a quadratic model, and a margin for rounding. */
 static void exact_hessian(sampler *s, const zigzag_parts *parts)
 {
     size_t d = s->dim;
@@ -111,6 +122,7 @@ static void exact_hessian(sampler *s, const zigzag_parts *parts)
     }
 }
 
+/* zigzag: also the Hessian, or its bound. */
 static void full_start(sampler *s, const double *p, rng random)
 {
     if (s->u->facts.quadratic) {
@@ -127,7 +139,7 @@ static void full_start(sampler *s, const double *p, rng random)
     for (size_t j = 0; j < s->dim; j++) parts.noise[j] *= BOUND_SLACK;
 }
 
-/* The factors of (3) and (4), scaled up to all rows. */
+/* The factors of (3) and (4), scaled to all rows. */
 static void rows_start(sampler *s, const double *p, rng random)
 {
     zigzag_parts parts = parts_of(s);
@@ -141,9 +153,9 @@ static void rows_start(sampler *s, const double *p, rng random)
     }
 }
 
-/* ---- flight ---- */
+/* ---- segments by single rows ---- */
 
-/* The exact part of G along this flight, in z. */
+/* Slope and rate of the exact part of G along this segment, in z. */
 static void exact_part(sampler *s, const zigzag_parts *parts)
 {
     bounds_exact_gradient(s->u, s->gradient, s->scratch);
@@ -151,36 +163,37 @@ static void exact_part(sampler *s, const zigzag_parts *parts)
     s->a->kind->transpose(s->a, s->scratch, parts->rate);
 }
 
-/* |A^-1 (w - w_hat)|^2 = square + 2 along t + d t^2 on this flight. */
+/* |A^-1 (w - w_hat)|^2 = square + 2 along t + d t^2 on this segment. */
 typedef struct {
     double square, along;
-} remoteness;
+} distance;
 
-/* Without a control variate nothing depends on it. */
-static remoteness measure_distance(sampler *s)
+/* Those numbers; zero without a control variate, when they are not used. */
+static distance measure_distance(sampler *s)
 {
     double *x = s->gradient;
-    if (!s->u->reference) return (remoteness){0};
+    if (!s->u->reference) return (distance){0};
     for (size_t j = 0; j < s->dim; j++) x[j] = s->centre[j] - s->u->reference[j] + s->p[j];
     s->a->kind->precision(s->a, x, s->scratch);
-    return (remoteness){dot(s->dim, x, s->scratch), dot(s->dim, s->q, s->scratch)};
+    return (distance){dot(s->dim, x, s->scratch), dot(s->dim, s->q, s->scratch)};
 }
 
-/* The row bound's factor at time t, and how much it grows per unit of time at most. */
-static double growing(const sampler *s, remoteness far, double t, double *speed)
+/* The factor of a row's bound at time t; *speed: the most by which it grows per unit time. */
+static double bound_factor(const sampler *s, distance from_reference, double t, double *speed)
 {
     double d = (double)s->dim, slack = 1.0 + BOUND_SLACK;
     *speed = s->u->reference ? slack * sqrt(d) : 0.0;
     if (!s->u->reference) return 1.0;
-    double outer = far.square + d * t * t; /* what the difference may lose a little of */
-    return slack * sqrt(larger(outer + 2.0 * far.along * t, 0.0) + ROUNDING * outer);
+    double outer =
+        from_reference.square + d * t * t; /* the sum below may lose this to rounding */
+    return slack * sqrt(larger(outer + 2.0 * from_reference.along * t, 0.0) + ROUNDING * outer);
 }
 
-/* Bounds of all coordinates from time t of the flight on, (3) or (4). */
-static void bound_rows(sampler *s, const zigzag_parts *parts, remoteness far, double t,
+/* Bounds (3) or (4) of all coordinates from time t of the segment on; sums: theirs. */
+static void bound_rows(sampler *s, const zigzag_parts *parts, distance from_reference, double t,
                        double sums[2])
 {
-    double speed, size = growing(s, far, t, &speed);
+    double speed, size = bound_factor(s, from_reference, t, &speed);
     sums[0] = sums[1] = 0.0;
     for (size_t j = 0; j < s->dim; j++) {
         double exact = s->v[j] * (parts->slope[j] + parts->rate[j] * t) + parts->rest[j];
@@ -193,7 +206,7 @@ static void bound_rows(sampler *s, const zigzag_parts *parts, remoteness far, do
     }
 }
 
-/* The coordinate an arrival after h belongs to. */
+/* The coordinate that an arrival after h belongs to; left: uniform on the total bound. */
 static size_t find_coordinate(const sampler *s, const zigzag_parts *parts, double h,
                               double left)
 {
@@ -205,7 +218,7 @@ static size_t find_coordinate(const sampler *s, const zigzag_parts *parts, doubl
     return j;
 }
 
-/* G_j on one row. */
+/* G_j by one row. */
 static double row_partial(sampler *s, const zigzag_parts *parts, size_t j, size_t row, double t)
 {
     const double *column = parts->columns + j * s->dim;
@@ -214,7 +227,7 @@ static double row_partial(sampler *s, const zigzag_parts *parts, size_t j, size_
     return g;
 }
 
-/* Flies to a flip of coordinate *j or to a refreshment; returns the time flown. */
+/* Advances to a flip of coordinate *j or to a refreshment; returns the time. */
 static double advance_rows(sampler *s, zigzag_state *state, event *e, size_t *j)
 {
     zigzag_parts parts = parts_of(s);
@@ -222,13 +235,13 @@ static double advance_rows(sampler *s, zigzag_state *state, event *e, size_t *j)
     double t = 0.0, sums[2], refresh_at = thinning_refresh_at(s, random);
     size_t n = s->u->facts.rows;
     exact_part(s, &parts);
-    remoteness far = measure_distance(s);
+    distance from_reference = measure_distance(s);
     for (;;) {
-        bound_rows(s, &parts, far, t, sums);
+        bound_rows(s, &parts, from_reference, t, sums);
         double h = linear_arrival(sums[0], sums[1], rng_exponential(random));
         t += h;
         e->failed = e->rows > EVENTS_MAX;
-        if (e->failed || !(t < refresh_at)) { /* no number is not */
+        if (e->failed || !(t < refresh_at)) { /* also for NaN */
             e->kind = EVENT_REFRESH;
             return e->failed ? t : refresh_at;
         }
@@ -241,9 +254,9 @@ static double advance_rows(sampler *s, zigzag_state *state, event *e, size_t *j)
     }
 }
 
-/* ---- flight on the full data ---- */
+/* ---- segments on the full data ---- */
 
-/* G at time t of the flight. */
+/* Evaluates G at time t of the segment. */
 static void evaluate_slopes(sampler *s, const zigzag_parts *parts, double t, event *e)
 {
     double *w = s->scratch;
@@ -253,14 +266,15 @@ static void evaluate_slopes(sampler *s, const zigzag_parts *parts, double t, eve
     e->rows += s->u->facts.rows;
 }
 
-/* (2), from where G is known. What non-quadratic priors add to G now gives way to their bound. */
+/* Bound (2) from where G is known. What non-quadratic priors add to G is replaced by their
+ * bound. */
 static void bound_full(sampler *s, const zigzag_parts *parts)
 {
     size_t d = s->dim;
-    double energy = larger(dot(d, s->v, parts->pull), 0.0);
+    double energy = larger(dot(d, s->v, parts->hessian_theta), 0.0);
     bool curved = bounds_curved_gradient(s->u, 0.0, s->scratch), exact = s->u->facts.quadratic;
     for (size_t j = 0; j < d; j++) {
-        double along = s->v[j] * parts->pull[j];
+        double along = s->v[j] * parts->hessian_theta[j];
         double rate_bound = sqrt(parts->hessian[j * d + j] * energy) + along;
         double known = parts->g[j];
         if (curved) known -= dot(d, parts->columns + j * d, s->scratch);
@@ -271,7 +285,7 @@ static void bound_full(sampler *s, const zigzag_parts *parts)
     }
 }
 
-/* The first arrival of all coordinates, from now; INFINITY when none comes. */
+/* The first arrival of all coordinates from now; INFINITY: none. */
 static double first_arrival(const sampler *s, const zigzag_parts *parts, rng *random, size_t *j)
 {
     double first = INFINITY;
@@ -284,17 +298,18 @@ static double first_arrival(const sampler *s, const zigzag_parts *parts, rng *ra
     return first;
 }
 
+/* As advance_rows, on the full data. */
 static double advance_full(sampler *s, zigzag_state *state, event *e, size_t *j)
 {
     zigzag_parts parts = parts_of(s);
     rng *random = &state->random;
     double t = 0.0, refresh_at = thinning_refresh_at(s, random);
     exact_part(s, &parts);
-    memset(parts.pull, 0, s->dim * sizeof *parts.pull);
+    memset(parts.hessian_theta, 0, s->dim * sizeof *parts.hessian_theta);
     for (size_t k = 0; k < s->dim;
-         k++) /* symmetric: column by column, which the compiler widens */
+         k++) /* symmetric: by columns, which the compiler vectorises */
         for (size_t i = 0; i < s->dim; i++)
-            parts.pull[i] += s->v[k] * parts.hessian[k * s->dim + i];
+            parts.hessian_theta[i] += s->v[k] * parts.hessian[k * s->dim + i];
     if (!state->known) evaluate_slopes(s, &parts, 0.0, e);
     for (;;) {
         bound_full(s, &parts);
@@ -315,6 +330,7 @@ static double advance_full(sampler *s, zigzag_state *state, event *e, size_t *j)
 
 /* ---- the step ---- */
 
+/* One segment: to a flip of one coordinate, or to a refreshment of all signs. */
 static void step(sampler *s, segment *out,
                  double (*advance_path)(sampler *, zigzag_state *, event *, size_t *))
 {

@@ -1,6 +1,7 @@
-/* See full_target.h. With x = A z the gradient of V by x_j is
+/* The target in warped coordinates, see full_target.h. With x = A z the gradient of V by x_j
+ * is
  *
- *   g'(x_j) dU/dw_j - d log g'/dx_j,                                                               (2)
+ *   g'(x_j) dU/dw_j - d log g'/dx_j,                                                        (2)
  *
  * and grad V = A' times that. */
 #include "sampler/hmc/full_target.h"

@@ -1,22 +1,28 @@
 /* Hamiltonian Monte Carlo on the full data, in z = A^-1 (w - centre) with unit mass.
  *
- *   H(z, v) = U(centre + A z) + |v|^2 / 2,      v ~ N(0, I) anew before every trajectory       (1)
- *   leapfrog:  v -= e/2 h(z),  z += e v,  v -= e/2 h(z),      h = A' grad U                     (2)
- *   the end of L leapfrogs is taken with probability min(1, exp(H - H'))                        (3)
+ *   H(z, v) = U(centre + A z) + |v|^2 / 2,      v ~ N(0, I) anew before every trajectory    (1)
+ *   leapfrog:  v -= e/2 h(z),  z += e v,  v -= e/2 h(z),      h = A' grad U                 (2)
+ *   the end of L leapfrogs is accepted with probability min(1, exp(H - H'))                 (3)
  *
- * so a leapfrog costs one look at all rows, the last of which gives the energy, too. Where h is not
- * finite the trajectory ends there; then, and where H' is not, it is rejected. From a start without
- * a finite U or h none could begin: the chain has failed.
+ * so a leapfrog costs one pass over all rows, the last of which gives the energy too. Where
+ * h is not finite the trajectory ends; then, and where H' is not finite, it is rejected. If
+ * U or h is not finite at the start no trajectory can begin: the chain has failed.
  *
- * Adapted in warm-up, then frozen: log e by dual averaging towards the acceptance TARGET (Hoffman,
- * Gelman 2014, JMLR 15, 1593-1623, eq. 6), and the length T of a trajectory by climbing
- *   C(T) = E[(|z' - m|^2 - |z - m|^2)^2] / 4,  dC/dT = E[(|z' - m|^2 - |z - m|^2) (z' - m).v']  (4)
- * (Hoffman, Radul, Sountsov 2021, AISTATS, PMLR 130, 3907-3915): where the posterior is Gaussian
- * and A its own metric, T = pi/2, a quarter turn, after which z' knows nothing of z. L is T/e,
- * jittered, and rounded up or down at random, so that no direction is met in its own period.
+ * Adapted in warm-up, then frozen: log e by dual averaging towards the acceptance TARGET
+ * (Hoffman, Gelman 2014, JMLR 15, 1593-1623, eq. 6), and the length T of a trajectory by
+ * maximising
  *
- * Where the posterior falls off far more steeply on one side of a coordinate than on the other, that
- * coordinate is warped: full_target.h. It changes the speed, not the posterior. */
+ *   C(T) = E[(|z' - m|^2 - |z - m|^2)^2] / 4,                                            (4)
+ *   dC/dT = E[(|z' - m|^2 - |z - m|^2) (z' - m).v']
+ *
+ * (Hoffman, Radul, Sountsov 2021, AISTATS, PMLR 130, 3907-3915): where the posterior is
+ * Gaussian and A its own metric, T = pi/2, a quarter turn, after which z' is independent of
+ * z. L is T/e, jittered, and rounded up or down at random, so that no direction is sampled
+ * in its own period.
+ *
+ * Where the posterior decreases far more steeply on one side of a coordinate than on the
+ * other, that coordinate is warped: full_target.h. This changes the speed, not the
+ * posterior. */
 #include "linalg/dense_matrix.h"
 #include "linalg/real.h"
 #include "sampler/core/sampler_kinds.h"
@@ -26,20 +32,21 @@
 #include <math.h>
 #include <string.h>
 
-#define TARGET    0.75 /* acceptance: 0.75 and 0.8 did best of 0.55..0.85, docs/samplers/hmc.md */
-#define JITTER    0.2    /* T is spread evenly over (1 +- this) T */
-#define STEPS_MAX 1000.0 /* leapfrogs of one trajectory */
+/* acceptance: 0.75 and 0.8 did best of 0.55..0.85, docs/samplers/hmc.md */
+#define TARGET    0.75
+#define JITTER    0.2    /* T is uniform in (1 +- JITTER) T */
+#define STEPS_MAX 1000.0 /* most leapfrogs of one trajectory */
 #define QUARTER   1.5707963267948966
 
-/* dual averaging */
+/* Dual averaging. */
 #define SHRINK   0.05
 #define DELAY    10.0
 #define FORGET   0.75
 #define FIRST_UP 10.0 /* its goal for e, in units of the first e */
-/* climbing (4) by Adam on log T */
-#define CLIMB   0.025
-#define CLIMB_1 0.9
-#define CLIMB_2 0.95
+/* Maximising (4) by Adam on log T. */
+#define ADAM_RATE 0.025
+#define ADAM_1    0.9
+#define ADAM_2    0.95
 
 typedef struct {
     rng random;
@@ -49,13 +56,14 @@ typedef struct {
     uint64_t adapting, count; /* trajectories since adaptation began */
     double goal, error;   /* dual averaging: log of FIRST_UP e, mean of TARGET - acceptance */
     double slope, slope2; /* Adam's averages */
-    double log_step, log_length; /* averages over the warm-up, later ones counting more */
-    uint64_t unpaid;             /* rows looked at before the first step */
+    /* averages over the warm-up in which later values count more */
+    double log_step, log_length;
+    uint64_t unpaid; /* rows evaluated before the first step, to be counted */
 } hmc_state;
 
 /* Vectors of dim numbers in the arena. */
 typedef struct {
-    double *z, *h;     /* where the chain is, and A' grad U there */
+    double *z, *h;     /* the chain's position, and A' grad U there */
     double *at, *h_at; /* the same along the trajectory; v is s->v */
     double *mean;      /* of z, while adapting */
     double *x;         /* A z of the last evaluation */
@@ -73,6 +81,7 @@ static hmc_vectors vectors(const sampler *s)
     return (hmc_vectors){x, x + d, x + 2 * d, x + 3 * d, x + 4 * d, x + 5 * d};
 }
 
+/* z of the start, its gradient and energy, and the initial step and length. */
 static void hmc_start(sampler *s, const double *p, rng random)
 {
     hmc_vectors x = vectors(s);
@@ -80,8 +89,8 @@ static void hmc_start(sampler *s, const double *p, rng random)
     double scale = sampler_scale(s), requested = s->settings->step_size;
     *state = (hmc_state){.random = random};
     state->length = QUARTER / scale;
-    state->step =
-        requested > 0.0 ? requested : 1.0 / (scale * sqrt((double)s->dim)); /* is stable */
+    /* stable in dim dimensions */
+    state->step = requested > 0.0 ? requested : 1.0 / (scale * sqrt((double)s->dim));
     full_coordinates(s, p, x.x, x.z);
     memcpy(s->p_next, p, s->dim * sizeof *p);
     memset(s->q, 0, s->dim * sizeof *s->q);
@@ -92,6 +101,7 @@ static void hmc_start(sampler *s, const double *p, rng random)
 
 /* ---- adaptation ---- */
 
+/* Begins adaptation, or ends it by freezing the weighted averages. */
 static void hmc_adapt(sampler *s, bool on)
 {
     hmc_state *state = s->state;
@@ -108,6 +118,7 @@ static void hmc_adapt(sampler *s, bool on)
     memset(vectors(s).mean, 0, s->dim * sizeof(double));
 }
 
+/* One update of dual averaging, towards the acceptance TARGET. */
 static void adapt_step(hmc_state *state, double acceptance)
 {
     double n = (double)state->count;
@@ -130,20 +141,22 @@ static double criterion_slope(const sampler *s, const hmc_vectors *x)
     return (to - from) * along;
 }
 
+/* One step of Adam on log T, by the slope of (4). */
 static void adapt_length(hmc_state *state, double slope)
 {
     double n = (double)state->count;
-    state->slope = CLIMB_1 * state->slope + (1.0 - CLIMB_1) * slope;
-    state->slope2 = CLIMB_2 * state->slope2 + (1.0 - CLIMB_2) * slope * slope;
-    double first = state->slope / (1.0 - pow(CLIMB_1, n));
-    double second = sqrt(state->slope2 / (1.0 - pow(CLIMB_2, n)));
+    state->slope = ADAM_1 * state->slope + (1.0 - ADAM_1) * slope;
+    state->slope2 = ADAM_2 * state->slope2 + (1.0 - ADAM_2) * slope * slope;
+    double first = state->slope / (1.0 - pow(ADAM_1, n));
+    double second = sqrt(state->slope2 / (1.0 - pow(ADAM_2, n)));
     double log_length = log(state->length);
-    if (second > 0.0) log_length += CLIMB * first / second;
+    if (second > 0.0) log_length += ADAM_RATE * first / second;
     log_length = smaller(log_length, log(STEPS_MAX * state->step));
     state->length = exp(log_length);
     state->log_length += pow(n, -FORGET) * (log_length - state->log_length);
 }
 
+/* Adapts step and length after a trajectory. */
 static void adapt(sampler *s, hmc_state *state, double acceptance)
 {
     hmc_vectors x = vectors(s);
@@ -156,11 +169,13 @@ static void adapt(sampler *s, hmc_state *state, double acceptance)
 
 /* ---- a trajectory ---- */
 
+/* v -= e h. */
 static void kick(size_t d, double *v, double e, const double *h)
 {
     for (size_t j = 0; j < d; j++) v[j] -= e * h[j];
 }
 
+/* The number L of leapfrogs: T/e, jittered, and rounded at random. */
 static size_t draw_steps(hmc_state *state)
 {
     double t = state->length * (1.0 + JITTER * (2.0 * rng_uniform(&state->random) - 1.0));
@@ -168,7 +183,7 @@ static size_t draw_steps(hmc_state *state)
     return (size_t)larger(1.0, smaller(steps, STEPS_MAX));
 }
 
-/* Leapfrogs (2) from z into `at`; U there, NAN when it went astray. */
+/* Leapfrogs (2) from z into x->at; returns U there, NAN if it diverged. */
 static double leapfrog_steps(sampler *s, hmc_state *state, hmc_vectors *x, size_t steps)
 {
     size_t d = s->dim;
@@ -185,8 +200,8 @@ static double leapfrog_steps(sampler *s, hmc_state *state, hmc_vectors *x, size_
     return energy;
 }
 
-/* One trajectory, taken or rejected. */
-static void travel(sampler *s, hmc_state *state)
+/* One trajectory, accepted or rejected. */
+static void run_trajectory(sampler *s, hmc_state *state)
 {
     hmc_vectors x = vectors(s);
     size_t d = s->dim;
@@ -202,7 +217,7 @@ static void travel(sampler *s, hmc_state *state)
         state->energy = energy;
         full_position(s, x.z, x.x, s->p_next);
     }
-    /* gone astray: nobody flies on with that velocity, and no checkpoint may hold one so large */
+    /* diverged: the velocity is not used again, and a checkpoint must not hold one so large */
     if (!(acceptance > 0.0)) memset(s->v, 0, d * sizeof *s->v);
 }
 
@@ -213,9 +228,9 @@ static void hmc_step(sampler *s, segment *out)
     size_t d = s->dim;
     state->end = (event){.kind = EVENT_STEP, .proposals = 1, .rows = state->unpaid};
     state->unpaid = 0;
-    memcpy(s->p, s->p_next, d * sizeof *s->p); /* held until the next state is known */
+    memcpy(s->p, s->p_next, d * sizeof *s->p); /* kept until the next state is known */
     state->end.failed = !isfinite(state->energy) || !isfinite(dot(d, h, h));
-    if (!state->end.failed) travel(s, state);
+    if (!state->end.failed) run_trajectory(s, state);
     *out = sampler_segment(s, &flow_still, 1.0, &state->end);
 }
 

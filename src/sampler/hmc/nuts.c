@@ -2,37 +2,41 @@
  *
  * In coordinates y = M^-1 z, M an adapted matrix, z and V those of full_target.h:
  *
- *   H(y, v) = V(M y) + |v|^2 / 2,      v ~ N(0, I) anew before every trajectory                    (1)
- *   leapfrog:  v -= e/2 g(y),  y += e v,  v -= e/2 g(y),      g = M' dV/dz                         (2)
+ *   H(y, v) = V(M y) + |v|^2 / 2,      v ~ N(0, I) anew before every trajectory             (1)
+ *   leapfrog:  v -= e/2 g(y),  y += e v,  v -= e/2 g(y),      g = M' dV/dz                  (2)
  *
- * A trajectory doubles, forwards or backwards in time at random, until it or one of its balanced
- * subtrees turns back: with v-, v+ the velocities at the ends and r the sum of all velocities,
+ * A trajectory doubles, forwards or backwards in time at random, until it or one of its
+ * balanced subtrees turns back: with v-, v+ the velocities at the ends and r the sum of all
+ * velocities,
  *
- *   v-.(r - (v- + v+)/2) <= 0   or   v+.(r - (v- + v+)/2) <= 0.                                    (3)
+ *   v-.(r - (v- + v+)/2) <= 0   or   v+.(r - (v- + v+)/2) <= 0.                             (3)
  *
- * The next state is drawn from the points of the trajectory with weights exp(-H): within a subtree
- * by its weights, between the old part and the new with probability min(1, new / old). Subtrees are
- * checked without recursion, from one saved point per depth.
+ * The next state is drawn from the points of the trajectory with weights exp(-H): within a
+ * subtree by its weights, between the old part and the new with probability min(1, new /
+ * old). Subtrees are checked without recursion, from one saved point per depth.
  *
- * In a funnel, such as that of the sd of a few groups, no step fits everywhere. After warm-up a share
- * SHORT_EVERY of the trajectories, drawn independently of the state, has the step SHORT e.
+ * In a funnel, such as that of the sd of a few groups, no step fits everywhere. After
+ * warm-up a share SHORT_EVERY of the trajectories, drawn independently of the state, has the
+ * step SHORT e.
  *
  * A point whose H is DIVERGED above the start ends the trajectory; it is not accepted.
  *
- * Adapted in warm-up, then frozen: log e by dual averaging towards the mean acceptance TARGET, and M by the
- * draws z and gradients h = dV/dz of windows that double in length. M is the diagonal matrix of scales
- *   s_j^2 = sqrt(Var(z_j) / Var(h_j)),                                                             (4)
+ * Adapted in warm-up, then frozen: log e by dual averaging towards the mean acceptance
+ * TARGET, and M by the draws z and gradients h = dV/dz of windows that double in length. M
+ * is the diagonal matrix of scales
+ *   s_j^2 = sqrt(Var(z_j) / Var(h_j)),                                                      (4)
  * and up to DENSE_DIM coordinates, from the second window on, a matrix with
- *   M M' Cov(h) M M' = Cov(z):   M = S L Q D^-1/4,   A = L L',   L' B L = Q D Q',                   (5)
- * A and B the covariances of z_j / s_j and s_j h_j, their off-diagonal elements times n / (n + dim) for n
- * trajectories. Either brings the density of y closest to a standard normal in Fisher divergence.
+ *   M M' Cov(h) M M' = Cov(z):   M = S L Q D^-1/4,   A = L L',   L' B L = Q D Q',           (5)
+ * A and B the covariances of z_j / s_j and s_j h_j, their off-diagonal elements times n / (n
+ * + dim) for n trajectories. Either brings the density of y closest to a standard normal in
+ * Fisher divergence.
  *
- * M. D. Hoffman, A. Gelman (2014), JMLR 15, 1593-1623; M. Betancourt (2017), arXiv 1701.02434 (weights,
- * (3)); D. Phan, N. Pradhan, M. Jankowiak (2019), arXiv 1912.11554 (iterative doubling); A. Seyboldt,
- * E. L. Carlson, B. Carpenter (2026), arXiv 2603.18845 (4). */
+ * M. D. Hoffman, A. Gelman (2014), JMLR 15, 1593-1623; M. Betancourt (2017), arXiv
+ * 1701.02434 (weights, (3)); D. Phan, N. Pradhan, M. Jankowiak (2019), arXiv 1912.11554
+ * (iterative doubling); A. Seyboldt, E. L. Carlson, B. Carpenter (2026), arXiv 2603.18845
+ * (4). */
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
-#include "linalg/eigen.h"
 #include "linalg/real.h"
 #include "sampler/core/sampler_kinds.h"
 #include "sampler/hmc/full_target.h"
@@ -41,17 +45,18 @@
 #include <math.h>
 #include <string.h>
 
-#define TARGET       0.9   /* mean acceptance */
-#define SHORT_EVERY  0.125 /* share of trajectories whose step is shorter, */
-#define SHORT        0.25 /* by so much: a chain in a narrow place, where e is too long, leaves it */
+#define TARGET      0.9   /* mean acceptance */
+#define SHORT_EVERY 0.125 /* fraction of trajectories with a shorter step, */
+/* by this factor: a chain in a narrow region, where e is too long, leaves it */
+#define SHORT        0.25
 #define DEPTH_MAX    10     /* doublings of a trajectory: at most 1023 leapfrogs */
 #define DEPTH_EARLY  7      /* the same before the first window has ended */
-#define DIVERGED     1000.0 /* of H, above its value at the start */
-#define FIRST_WINDOW 20     /* trajectories; each window is twice as long as the one before */
-#define SCALE_MIN    1e-6   /* of s, relative to what it was, in one window */
-#define DENSE_DIM                                                                              \
-    ((size_t)100) /* beyond, M is diagonal: (5) takes some 100 dim^3 operations a window */
-#define PIVOT_MIN 1e-12 /* of D, relative to the largest */
+#define DIVERGED     1000.0 /* increase of H over the start at which a trajectory ends */
+#define FIRST_WINDOW 20     /* trajectories; each window is twice as long as the previous one */
+#define SCALE_MIN    1e-6   /* least factor of s in one window */
+/* Largest dim with a dense M: (5) takes some 100 dim^3 operations per window. */
+#define DENSE_DIM ((size_t)100)
+#define PIVOT_MIN 1e-12 /* least element of D, relative to the largest */
 
 /* dual averaging: see hmc.c */
 #define SHRINK   0.05
@@ -70,7 +75,7 @@ typedef struct {
     uint64_t in_window;   /* and trajectories of it so far */
     double goal, error;   /* dual averaging: log of FIRST_UP e, mean of TARGET - acceptance */
     double log_step;      /* weighted average over the window */
-    uint64_t unpaid_rows; /* evaluated before the first step */
+    uint64_t unpaid_rows; /* rows evaluated before the first step, to be counted */
     uint64_t dense;       /* M is the matrix of (5) */
 } nuts_state;
 
@@ -81,15 +86,15 @@ typedef struct {
 
 /* Vectors of dim numbers in the arena. */
 typedef struct {
-    double *z, *h;                                 /* where the chain is, and grad V there */
+    double *z, *h;                                 /* the chain's position, and grad V there */
     double *scale;                                 /* s */
     double *mean_z, *square_z, *mean_h, *square_h; /* of the current window */
     double *x;                                     /* A z of the last evaluation */
     nuts_point end[2];                             /* backwards, forwards in time */
-    double *drawn_z, *drawn_h;         /* the draw from all of the trajectory so far, */
-    double *candidate_z, *candidate_h; /* and from the subtree that is being built */
-    double *sum, *subtree_sum;         /* of velocities */
-    double *saved_v, *saved_sum;       /* DEPTH_MAX points of the subtree */
+    double *drawn_z, *drawn_h;                     /* the draw from the trajectory so far, */
+    double *candidate_z, *candidate_h;             /* and from the subtree under construction */
+    double *sum, *subtree_sum;                     /* sums of velocities */
+    double *saved_v, *saved_sum;                   /* DEPTH_MAX points of the subtree */
 } nuts_vectors;
 
 /* A trajectory while it is built. Weights are logarithms, relative to the start. */
@@ -103,12 +108,12 @@ typedef struct {
 
 #define VECTORS ((size_t)(20 + 2 * DEPTH_MAX))
 
-/* Matrices of dim * dim numbers in the arena, row by row, behind the vectors. */
+/* Matrices of dim * dim numbers in the arena, row-major, after the vectors. */
 typedef struct {
     double *m; /* M */
-    double *products_z,
-        *products_h; /* of deviations from means in the current window, lower triangles */
-    double *turned, *vectors; /* room for (5) */
+    /* sums of products of deviations from the mean in the current window, lower triangles */
+    double *products_z, *products_h;
+    double *rotated, *vectors; /* scratch for (5) */
 } nuts_matrices;
 
 #define MATRICES ((size_t)5)
@@ -139,6 +144,7 @@ static double *take_vector(double **next, size_t d)
     return taken;
 }
 
+/* The arrays in s->extra. */
 static nuts_vectors vectors(const sampler *s)
 {
     size_t d = s->dim;
@@ -163,6 +169,7 @@ static void copy_point(size_t d, const double *z, const double *v, const double 
     memcpy(to->h, h, d * sizeof *h);
 }
 
+/* z of the start, its gradient and energy, and the initial step. */
 static void nuts_start(sampler *s, const double *p, rng random)
 {
     nuts_vectors x = vectors(s);
@@ -182,6 +189,7 @@ static void nuts_start(sampler *s, const double *p, rng random)
 
 /* ---- adaptation ---- */
 
+/* Restarts dual averaging at the current step. */
 static void restart_step(nuts_state *state)
 {
     state->count = 0;
@@ -190,6 +198,7 @@ static void restart_step(nuts_state *state)
     state->log_step = log(state->step);
 }
 
+/* Begins a window of `length` trajectories: clears its moments. */
 static void restart_window(sampler *s, uint64_t length)
 {
     nuts_state *state = s->state;
@@ -213,6 +222,7 @@ static void nuts_adapt(sampler *s, bool on)
     restart_window(s, FIRST_WINDOW);
 }
 
+/* One update of dual averaging, see hmc.c. */
 static void adapt_step(nuts_state *state, double acceptance)
 {
     double n = (double)++state->count;
@@ -230,7 +240,7 @@ static void update_moments(double value, double n, double *mean, double *square)
     *square += change * (value - *mean);
 }
 
-/* (4). A direction that has not moved keeps its scale. */
+/* Sets the scales (4). A coordinate that has not moved keeps its scale. */
 static void set_scales(sampler *s)
 {
     nuts_vectors x = vectors(s);
@@ -241,7 +251,7 @@ static void set_scales(sampler *s)
     }
 }
 
-/* Products of the deviations of the n-th value from the mean of those before. */
+/* Adds the products of the deviations of the n-th value from the mean of the previous ones. */
 static void add_products(size_t d, const double *value, double n, const double *mean,
                          double *products)
 {
@@ -251,53 +261,54 @@ static void add_products(size_t d, const double *value, double n, const double *
     }
 }
 
-/* out = (covariance of x_j by_j, or of x_j / by_j), off the diagonal times `trust`. */
+/* out = covariance of x_j by_j (or of x_j / by_j), off-diagonal elements times `shrink`. */
 static void scaled_covariance(size_t d, const double *products, double n, const double *by,
-                              bool divide, double trust, double *out)
+                              bool divide, double shrink, double *out)
 {
     for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j <= i; j++) {
             double scale = divide ? 1.0 / (by[i] * by[j]) : by[i] * by[j];
             out[i * d + j] = out[j * d + i] =
-                (i == j ? 1.0 : trust) * scale * products[i * d + j] / (n - 1.0);
+                (i == j ? 1.0 : shrink) * scale * products[i * d + j] / (n - 1.0);
         }
 }
 
-/* (5), after set_scales; M stays as it was where a coordinate has not moved. */
+/* Sets M by (5), after set_scales; M is unchanged if a coordinate has not moved. */
 static void set_matrix(sampler *s, double n)
 {
     size_t d = s->dim;
     nuts_state *state = s->state;
     nuts_vectors x = vectors(s);
     nuts_matrices of = matrices(s);
-    double trust = n / (n + (double)d), largest = 0.0, *l = of.products_z, *b = of.products_h;
-    scaled_covariance(d, of.products_h, n, x.scale, false, trust, of.vectors);
+    double shrink = n / (n + (double)d), largest = 0.0, *l = of.products_z, *b = of.products_h;
+    scaled_covariance(d, of.products_h, n, x.scale, false, shrink, of.vectors);
     memcpy(b, of.vectors, d * d * sizeof *b);
-    scaled_covariance(d, of.products_z, n, x.scale, true, trust, of.vectors);
+    scaled_covariance(d, of.products_z, n, x.scale, true, shrink, of.vectors);
     memcpy(l, of.vectors, d * d * sizeof *l);
     if (!cholesky(d, l)) return;
-    /* vectors = B L, turned = L' B L */
+    /* vectors = B L, rotated = L' B L */
     for (size_t i = 0; i < d; i++)
         for (size_t k = 0; k < d; k++) {
             double sum = 0.0;
             for (size_t j = k; j < d; j++) sum += b[i * d + j] * l[j * d + k];
             of.vectors[i * d + k] = sum;
         }
-    memset(of.turned, 0, d * d * sizeof *of.turned);
+    memset(of.rotated, 0, d * d * sizeof *of.rotated);
     for (size_t j = 0; j < d; j++)
         for (size_t i = 0; i <= j; i++)
-            add_scaled(d, l[j * d + i], of.vectors + j * d, of.turned + i * d);
-    if (!isfinite(dot(d * d, of.turned, of.turned))) return;
-    symmetric_eigen(d, of.turned, of.vectors);
-    for (size_t k = 0; k < d; k++) largest = larger(largest, of.turned[k * d + k]);
+            add_scaled(d, l[j * d + i], of.vectors + j * d, of.rotated + i * d);
+    if (!isfinite(dot(d * d, of.rotated, of.rotated))) return;
+    symmetric_eigen(d, of.rotated, of.vectors);
+    for (size_t k = 0; k < d; k++) largest = larger(largest, of.rotated[k * d + k]);
     for (size_t k = 0; k < d; k++) {
-        double root = pow(larger(of.turned[k * d + k], PIVOT_MIN * largest), -0.25);
+        double root = pow(larger(of.rotated[k * d + k], PIVOT_MIN * largest), -0.25);
         for (size_t i = 0; i < d; i++)
             of.m[i * d + k] = x.scale[i] * root * dot(i + 1, l + i * d, of.vectors + k * d);
     }
     state->dense = true;
 }
 
+/* Adapts the step; at the end of a window also M. */
 static void adapt(sampler *s, double acceptance)
 {
     nuts_state *state = s->state;
@@ -324,13 +335,14 @@ static void adapt(sampler *s, double acceptance)
 
 /* ---- a trajectory ---- */
 
+/* log(exp(a) + exp(b)), also for minus infinity. */
 static double log_add(double a, double b)
 {
     double high = larger(a, b);
     return isinf(high) && high < 0.0 ? high : high + log1p(exp(smaller(a, b) - high));
 }
 
-/* (3) */
+/* (3): true if the trajectory with these end velocities turns back. */
 static bool makes_u_turn(size_t d, const double *v, const double *v_other, const double *sum)
 {
     double first = 0.0, last = 0.0;
@@ -342,8 +354,8 @@ static bool makes_u_turn(size_t d, const double *v, const double *v_other, const
     return !(first > 0.0 && last > 0.0);
 }
 
-/* v -= change M' h */
-static void push(const sampler *s, const nuts_vectors *x, double change, nuts_point *at)
+/* Half a kick of (2): v -= change M' h. */
+static void kick(const sampler *s, const nuts_vectors *x, double change, nuts_point *at)
 {
     const nuts_state *state = s->state;
     size_t d = s->dim;
@@ -354,8 +366,8 @@ static void push(const sampler *s, const nuts_vectors *x, double change, nuts_po
             at->v[i] -= change * x->scale[i] * at->h[i];
 }
 
-/* z += e M v */
-static void move(const sampler *s, const nuts_vectors *x, double e, nuts_point *at)
+/* The drift of (2): z += e M v. */
+static void drift(const sampler *s, const nuts_vectors *x, double e, nuts_point *at)
 {
     const nuts_state *state = s->state;
     size_t d = s->dim;
@@ -364,19 +376,19 @@ static void move(const sampler *s, const nuts_vectors *x, double e, nuts_point *
                                       : x->scale[i] * at->v[i]);
 }
 
-/* (2) from an end of the trajectory, whose new energy V is returned; NAN: not finite. */
+/* Leapfrog (2) from an end of the trajectory. Returns the new energy V; NAN: not finite. */
 static double leapfrog(sampler *s, const nuts_vectors *x, double e, nuts_point *at)
 {
     double energy = NAN;
-    push(s, x, 0.5 * e, at);
-    move(s, x, e, at);
+    kick(s, x, 0.5 * e, at);
+    drift(s, x, e, at);
     full_gradient(s, at->z, x->x, at->h, &energy);
-    push(s, x, 0.5 * e, at);
+    kick(s, x, 0.5 * e, at);
     return energy;
 }
 
-/* Saves every second point of a subtree, and checks (3) for all balanced subtrees that point n, counted
- * from 0, completes: those that begin at the saved points first .. last. */
+/* Saves every second point of a subtree, and checks (3) for all balanced subtrees that point
+ * n, counted from 0, completes: those that begin at the saved points first .. last. */
 static bool subtree_has_u_turn(const sampler *s, const nuts_vectors *x, size_t n,
                                const double *v)
 {
@@ -398,7 +410,7 @@ static bool subtree_has_u_turn(const sampler *s, const nuts_vectors *x, size_t n
     return false;
 }
 
-/* Adds a point with energy V to the subtree; false: it has diverged. */
+/* Adds a point with energy V to the subtree; false if it has diverged. */
 static bool add_point(sampler *s, const nuts_vectors *x, nuts_tree *tree, const nuts_point *at,
                       double energy)
 {
@@ -417,7 +429,7 @@ static bool add_point(sampler *s, const nuts_vectors *x, nuts_tree *tree, const 
     return true;
 }
 
-/* 2^depth leapfrogs from one end; false: the subtree turns back or diverges. */
+/* Builds a subtree of 2^depth leapfrogs from one end; false if it turns back or diverges. */
 static bool build_subtree(sampler *s, const nuts_vectors *x, nuts_tree *tree, size_t depth,
                           bool forwards)
 {
@@ -435,7 +447,7 @@ static bool build_subtree(sampler *s, const nuts_vectors *x, nuts_tree *tree, si
     return true;
 }
 
-/* The finished subtree becomes part of the trajectory; true: which turns back with it. */
+/* Joins the finished subtree to the trajectory; true if that turns back as a whole. */
 static bool join_subtree(sampler *s, const nuts_vectors *x, nuts_tree *tree)
 {
     nuts_state *state = s->state;
@@ -450,6 +462,7 @@ static bool join_subtree(sampler *s, const nuts_vectors *x, nuts_tree *tree)
     return makes_u_turn(d, x->end[0].v, x->end[1].v, x->sum);
 }
 
+/* One trajectory: doublings until it turns back, then the next state. */
 static void run_trajectory(sampler *s)
 {
     nuts_state *state = s->state;
@@ -485,7 +498,7 @@ static void nuts_step(sampler *s, segment *out)
     const double *h = vectors(s).h;
     state->end = (event){.kind = EVENT_STEP, .proposals = 1, .rows = state->unpaid_rows};
     state->unpaid_rows = 0;
-    memcpy(s->p, s->p_next, s->dim * sizeof *s->p); /* held until the next state is known */
+    memcpy(s->p, s->p_next, s->dim * sizeof *s->p); /* kept until the next state is known */
     state->end.failed = !isfinite(state->energy) || !isfinite(dot(s->dim, h, h));
     if (!state->end.failed) run_trajectory(s);
     *out = sampler_segment(s, &flow_still, 1.0, &state->end);

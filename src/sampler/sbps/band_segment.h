@@ -1,5 +1,6 @@
-/* The flight under a band that sbps and boomerang share: first look, proposals, their meter, landing.
- * They differ in the curve they fly along and in how the slope is seen from it. */
+/* A segment under the band, shared by sbps and boomerang: first observation, proposals,
+ * counting of violations, end. The two differ in the curve of the segment and in how the
+ * slope along it is observed. */
 #ifndef SAMPLER_BAND_SEGMENT_H
 #define SAMPLER_BAND_SEGMENT_H
 
@@ -7,10 +8,12 @@
 #include "sampler/band/slope_regression.h"
 #include "sampler/core/sampler.h"
 
-/* First member of such a state; pointer-free. */
+/* First member of the sampler's state; pointer-free. */
 typedef struct {
     rng random;
-    event end; /* that ended the last segment */
+    event end; /* of the last segment */
+    /* The last observation; the regression of the slopes; statistics that calibrate the
+     * band's width. */
     observation last;
     slope_regression view;
     calibration widths;
@@ -18,32 +21,35 @@ typedef struct {
 
 typedef struct {
     const flow_kind *flow;
-    double longest;     /* time between two looks */
-    double refresh_min; /* what stands for a refresh rate of 0 */
-    /* A flight begins at s->p with velocity s->q; `same_batch`: it is seen on the batch of the bounce
-     * before. Returns u'Hu. */
+    double longest;     /* longest time between two observations */
+    double refresh_min; /* refresh rate that replaces 0 */
+    /* Starts a segment at s->p with velocity s->q; `same_batch`: it will be observed on the
+     * batch of the last bounce. Returns u'Hu. */
     double (*begin)(sampler *s, bool same_batch);
-    /* G~ at time t of it on a fresh batch. */
+    /* G~ at time t of the segment on a fresh batch. */
     observation (*observe)(sampler *s, double t);
-    /* G~ at its start on the batch of the last look. */
+    /* G~ at its start on the batch of the last observation. */
     observation (*observe_again)(sampler *s);
-    /* p_next at the end of a flight of length dt, and then the velocity after the event. */
+    /* Sets p_next after a segment of length dt; then bounce or refresh sets the velocity
+     * after the event. */
     void (*end_segment)(sampler *s, double dt);
     void (*bounce)(sampler *s);
     void (*refresh)(sampler *s);
-    /* Optional: the first kink after t and its jump. NULL: none are foreseen. */
+    /* Optional: the first kink of a prior after t, and its jump of G. NULL: kinks are
+     * ignored. */
     double (*next_kink)(const sampler *s, double t, double *jump);
-    /* Optional: a proposal was looked at. */
+    /* Optional: called after the observation of a proposal. */
     void (*study)(sampler *s, const arrival *a);
-    /* Optional, where auxiliary looks are wanted: makes them, after one at t. */
+    /* Optional: makes auxiliary observations after one at t, if settings request them. */
     void (*observe_auxiliary)(sampler *s, double t, event *e);
 } segment_kind;
 
+/* Initialises the state. */
 void band_segment_start(sampler *s, rng random);
-/* Flies to the next bounce or refreshment. */
-void band_segment_step(sampler *s, const segment_kind *way, segment *out);
+/* Advances the sampler to the next bounce or refreshment. */
+void band_segment_step(sampler *s, const segment_kind *kind, segment *out);
 
-/* For the sampler's kind. */
+/* Members of the sampler's kind. */
 void band_segment_calibrate(sampler *s, bool on);
 const calibration *band_segment_curve(const sampler *s);
 void band_segment_inspect(const sampler *s, inspection *x);

@@ -1,18 +1,22 @@
-/* The Boomerang Sampler: turns around a Gaussian instead of straight flights.
+/* The Boomerang Sampler: segments are arcs of ellipses around a Gaussian instead of straight
+ * lines.
  *
- *   U(w) = |z|^2 / 2 + R(w),   z = A^-1 (w - centre),   v ~ N(0, I)                            (1)
- *   z(t) = cos t z + sin t v,  v(t) = -sin t z + cos t v                                        (2)
+ *   U(w) = |z|^2 / 2 + R(w),   z = A^-1 (w - centre),   v ~ N(0, I)                         (1)
+ *   z(t) = cos t z + sin t v,  v(t) = -sin t z + cos t v                                    (2)
  *
- * keeps the Gaussian N(centre, A A'); what the posterior is beyond it comes in by bounces at the
- * rate max(0, G), off the gradient of R:
- *   G(t) = d/dt R = d/dt U - z(t).v(t),      z.v = (|v|^2 - |z|^2) sin t cos t + z.v cos 2t      (3)
- *   at a bounce  v <- v - 2 (v.h / h.h) h,   h = A' grad R~ = A' grad U~ - z(t)                  (4)
- * and v is drawn anew at the times of a Poisson process. Along (2) the posterior is seen through
- * the tangent of the path, w(t) + s dw/dt: a potential knows straight lines, and so need not know
- * more. G~ comes from mini-batches; the intensity of proposals is the band over a regression of G~
- * on the time since the last event (forecast.c), with the same meter of what it missed. In t the
- * whole turn is 2 pi and the speed about sqrt(d) in the metric; what stands for u'Hu there is its
- * mean over a whole turn.
+ * keeps the Gaussian N(centre, A A') invariant; the posterior's departure from it enters by
+ * bounces at the rate max(0, G), off the gradient of R:
+ *
+ *   G(t) = d/dt R = d/dt U - z(t).v(t),                                        (3)
+ *   z(t).v(t) = (|v|^2 - |z|^2) sin t cos t + z.v cos 2t
+ *   at a bounce  v <- v - 2 (v.h / h.h) h,   h = A' grad R~ = A' grad U~ - z(t)             (4)
+ *
+ * and v is drawn anew at the times of a Poisson process. Along (2) the potential is
+ * evaluated on the tangent of the path, w(t) + s dw/dt, so that it needs to support straight
+ * lines only. G~ comes from mini-batches; the intensity of proposals is the band over a
+ * regression of G~ on the time since the last event (slope_regression.c), with the same
+ * count of violations. In t the whole turn is 2 pi and the speed about sqrt(d) in the
+ * metric; u'Hu is replaced by its mean over a whole turn.
  *
  * Bierkens, Grazzi, Kamatani, Roberts (2020), ICML, PMLR 119, 908-918. */
 #include "linalg/dense_matrix.h"
@@ -23,13 +27,14 @@
 #include <math.h>
 #include <string.h>
 
-#define ARC_MAX 0.5 /* radians between two observations: beyond, no line fits G */
-/* A Gaussian is left alone by (2) and (4): without refreshment a flight might never end. */
+/* radians between two observations, at most: beyond, a line does not fit G */
+#define ARC_MAX 0.5
+/* (2) and (4) leave a Gaussian unchanged: without refreshment a segment might never end. */
 #define REFRESH_MIN 0.1
 
 typedef struct {
     band_segment segment;
-    double zz, zv, vv; /* of z and v at the start of this flight */
+    double zz, zv, vv; /* |z|^2, z.v and |v|^2 at the start of the segment */
 } boomerang_state;
 
 /* Extra: z, position in the metric; the tangent's point and direction in w. */
@@ -50,7 +55,7 @@ static void boomerang_start(sampler *s, const double *p, rng random)
     boomerang_state *state = s->state;
     *state = (boomerang_state){0};
     band_segment_start(s, random);
-    state->segment.view.prior.mean = 0.0; /* of a Gaussian nothing is left in G */
+    state->segment.view.prior.mean = 0.0; /* for a Gaussian G is 0 */
     memcpy(s->p_next, p, s->dim * sizeof *p);
     /* z = A^-1 p = A' (A A')^-1 p */
     s->a->kind->precision(s->a, p, s->scratch);
@@ -58,9 +63,9 @@ static void boomerang_start(sampler *s, const double *p, rng random)
     refresh(s);
 }
 
-/* ---- what is seen along the ellipse ---- */
+/* ---- observations along the ellipse ---- */
 
-/* The tangent at time t of the flight. */
+/* Sets the potential's line to the tangent at time t of the segment. */
 static void set_tangent(sampler *s, double t)
 {
     double a, b, da, db, *at = s->extra + s->dim, *along = s->extra + 2 * s->dim;
@@ -73,7 +78,7 @@ static void set_tangent(sampler *s, double t)
     potential_set_line(s->u, at, along);
 }
 
-/* (3): what the reference has of a slope of U. */
+/* (3): subtracts the Gaussian's part from a slope of U. */
 static observation without_reference(const boomerang_state *state, double t, observation o)
 {
     double a = cos(t), b = sin(t);
@@ -93,27 +98,28 @@ static observation observe_again(sampler *s)
     return without_reference(s->state, 0.0, potential_observe_again(s->u, 0.0));
 }
 
-/* ---- flight ---- */
+/* ---- the segment ---- */
 
-/* Mean of u'Hu over a whole turn: half that of p and q. */
+/* Mean of u'Hu over a whole turn: half the sum of those of p and q. */
 static double orbit_curvature(const sampler *s, const boomerang_state *state)
 {
     if (!s->hessian) return 0.5 * (state->zz + state->vv);
     return 0.5 * (sampler_curvature(s, s->p) + sampler_curvature(s, s->q));
 }
 
+/* Inner products of the segment's start; returns the mean of u'Hu. */
 static double begin_arc(sampler *s, bool same_batch)
 {
     boomerang_state *state = s->state;
     const double *z = s->extra;
-    (void)same_batch; /* every look aims anew */
+    (void)same_batch; /* every observation sets its own line */
     state->zz = dot(s->dim, z, z);
     state->zv = dot(s->dim, z, s->v);
     state->vv = dot(s->dim, s->v, s->v);
     return orbit_curvature(s, state);
 }
 
-/* z, v and p at the end of a flight by (2). */
+/* z, v and p_next at the end of a segment, by (2). */
 static void end_arc(sampler *s, double dt)
 {
     double a, b, *z = s->extra, *v = s->v;
@@ -126,7 +132,7 @@ static void end_arc(sampler *s, double dt)
     }
 }
 
-/* (4), with the batch of the last observation. */
+/* The reflection (4), with the batch of the last observation. */
 static void bounce(sampler *s)
 {
     double *h = s->scratch;
@@ -139,7 +145,7 @@ static void bounce(sampler *s)
     s->a->kind->forward(s->a, s->v, s->q_next);
 }
 
-static const segment_kind turning = {
+static const segment_kind arc = {
     .flow = &flow_ellipse,
     .longest = ARC_MAX,
     .refresh_min = REFRESH_MIN,
@@ -153,7 +159,7 @@ static const segment_kind turning = {
 
 static void boomerang_step(sampler *s, segment *out)
 {
-    band_segment_step(s, &turning, out);
+    band_segment_step(s, &arc, out);
 }
 
 static void boomerang_inspect(const sampler *s, inspection *x)

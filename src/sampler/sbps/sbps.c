@@ -1,20 +1,23 @@
 /* Stochastic Bouncy Particle Sampler.
  *
- *   w(t) = w + t A v; proposals arrive with rate lambda(t), the band over a local regression of the
- *   slopes G~ observed since the last event; a proposal at t becomes a bounce with probability
- *   min(1, [G~(t)]+ / lambda(t)), v <- v - 2 (v.h / h.h) h, h = A' grad U~.      (4), (13), (16)
+ *   w(t) = w + t A v; proposals arrive with rate lambda(t), the band over a local
+ *   regression of the slopes G~ observed since the last event; a proposal at t becomes a bounce
+ *   with probability
+ *   min(1, [G~(t)]+ / lambda(t)), v <- v - 2 (v.h / h.h) h, h = A' grad U~.  (4), (13), (16)
  *
- * Two ways differ only in settings. As published (Supp. C, slips corrected): weights 1/c_t^2,
- * noise of the last batch, c_t kept at a bounce, fixed chords. Ours: variance pooled over the
- * flight with a running mean, lack of fit in the band, a floor under lambda and a horizon with an
- * observation at its end, chords on the scale of the band itself. The band is made in forecast.c.
+ * Two variants differ only in settings. As published (Supp. C, errors corrected): weights
+ * 1/c_t^2, noise of the last batch, c_t kept at a bounce, fixed chords. Ours: variance
+ * pooled over the segment with a running mean, lack of fit in the band, a floor under lambda
+ * and a horizon with an observation at its end, chords on the scale of the band itself. The
+ * band is computed in slope_regression.c.
  *
- * Auxiliary observations (Supp. E): where after a look at t the linear term of the band is negative,
- * so that a long flight lies ahead, the same batch is looked at once more at t + 10 p t_mean,
- * p = 1..P, t_mean being the mean time from look to proposal, until the term is negative no more.
+ * Auxiliary observations (Supp. E): where after an observation at t the linear term of the
+ * band is negative, so that a long segment lies ahead, the same batch is observed again at t
+ * + 10 p t_mean, p = 1..P, t_mean being the mean time from observation to proposal, until
+ * the term is not negative.
  *
- * psbps (section 5) is the same with a metric that learns from the gradient of every proposal
- * while it adapts. A changes only at bounces, after the reflection.
+ * psbps (section 5) is the same with a metric that learns from the gradient of every
+ * proposal while it adapts. A changes only at bounces, after the reflection.
  *
  * Pakman, Gilboa, Carlson, Paninski (2017), ICML, section 4 and Supplement C. */
 #include "linalg/real.h"
@@ -30,7 +33,7 @@
 
 typedef struct {
     band_segment segment;
-    double wait_sum, wait_count; /* times from a look to the next proposal, all so far */
+    double wait_sum, wait_count; /* times from an observation to the next proposal */
     uint64_t adapting;
 } sbps_state;
 
@@ -44,9 +47,9 @@ static void sbps_start(sampler *s, const double *p, rng random)
     sampler_refresh(s, &state->segment.random);
 }
 
-/* ---- flight ---- */
+/* ---- the segment ---- */
 
-/* By how much G jumps at the kinks of a stretch of the flight. */
+/* Sum of the jumps of G at the kinks between two times. */
 static double jumps_between(const potential *u, double from, double to)
 {
     double sum = 0.0, jump, at = potential_next_kink(u, from, &jump);
@@ -54,6 +57,7 @@ static double jumps_between(const potential *u, double from, double to)
     return sum;
 }
 
+/* True while the band falls, or always if so set. */
 static bool needs_auxiliary(sbps_state *state, const band_settings *set)
 {
     if (set->auxiliary_always) return true;
@@ -61,6 +65,7 @@ static bool needs_auxiliary(sbps_state *state, const band_settings *set)
     return band_rise(&b) < 0.0;
 }
 
+/* Observes the batch of the observation at t again at later times. */
 static void observe_auxiliary(sampler *s, double t, event *e)
 {
     sbps_state *state = s->state;
@@ -70,17 +75,19 @@ static void observe_auxiliary(sampler *s, double t, event *e)
     for (size_t p = 1; p <= set->auxiliary; p++) {
         if (!needs_auxiliary(state, set)) return;
         double later = t + (double)p * step;
-        observation seen = potential_observe_again(s->u, later);
-        e->rows += seen.rows;
-        if (s->observer) report_observation(s->observer, OBSERVATION_AUXILIARY, later, seen);
-        seen.slope -= jumps_between(s->u, t, later); /* as if seen from this side of them */
-        slope_regression_add_ahead(&state->segment.view, set, later, &seen);
+        observation o = potential_observe_again(s->u, later);
+        e->rows += o.rows;
+        if (s->observer) report_observation(s->observer, OBSERVATION_AUXILIARY, later, o);
+        /* as if observed on this side of the kinks */
+        o.slope -= jumps_between(s->u, t, later);
+        slope_regression_add_ahead(&state->segment.view, set, later, &o);
     }
 }
 
+/* Sets the potential's line along the segment; returns u'Hu. */
 static double begin_line(sampler *s, bool same_batch)
 {
-    const double *w = sampler_place(s);
+    const double *w = sampler_start_point(s);
     if (same_batch)
         potential_reverse_line(s->u, w, s->q);
     else
@@ -111,7 +118,7 @@ static void study(sampler *s, const arrival *a)
     state->wait_count++;
     if (!state->adapting) return;
     potential_gradient(s->u, s->gradient);
-    s->own.kind->see(&s->own, s->gradient, s->settings->metric_beta);
+    s->own.kind->learn(&s->own, s->gradient, s->settings->metric_beta);
 }
 
 static void end_line(sampler *s, double dt)
@@ -172,7 +179,7 @@ static void sbps_scale_noise(sampler *s, double factor)
     state->segment.view.running *= factor;
 }
 
-/* ---- read back ---- */
+/* ---- checks of restored state ---- */
 
 static void sbps_inspect(const sampler *s, inspection *x)
 {
@@ -184,11 +191,11 @@ static void sbps_inspect(const sampler *s, inspection *x)
 }
 
 #define REMEDY                                                                                 \
-    "its slopes were too steep to fly along; a tighter --prior or scaled columns may help"
+    "its slopes were too steep to follow; a tighter --prior or scaled columns may help"
 
 const sampler_kind sampler_sbps = {
     .name = "sbps",
-    .summary = "stochastic bouncy particle sampler: straight flights, bounces off mini-batch "
+    .summary = "stochastic bouncy particle sampler: straight segments, bounces off mini-batch "
                "gradients, band from a local regression",
     .state_bytes = sizeof(sbps_state),
     .adapts_metric = true,

@@ -1,40 +1,43 @@
-/* Stochastic average gradient. The rows lie in m blocks; with F_k minus the log-likelihood of block
- * k and P minus the log prior, a step looks at one block k, drawn at random, and
+/* The mode by stochastic average gradients (SAG). The rows are cut into m blocks. With F_k
+ * minus the log-likelihood of block k and P minus the log prior, a step evaluates one block
+ * k, drawn at random, and
  *
- *   y_k <- grad F_k(w),     w <- w - D^-2 (m/s sum_k y_k + grad P(w)) / c(L + 1)             (1)
+ *   y_k <- grad F_k(w),     w <- w - D^-2 (m/s sum_k y_k + grad P(w)) / c(L + 1)            (1)
  *
- * s the number of blocks seen so far. A row's part in y_k is d log p/d eta times the row, so one
- * number a row is all that is kept (and one more for each auxiliary). D^2 is the diagonal
- * of the Hessian, of which P has at most 1 after scaling; L the curvature of m F_k, doubled until
+ * where s is the number of blocks evaluated so far. A row's part in y_k is d log p/d eta
+ * times the row, so one number per row is stored (and one more per auxiliary). D^2 is the
+ * diagonal of the Hessian, to which P contributes at most 1 after scaling; L is the
+ * curvature of m F_k, doubled until
  *
- *   m F_k(w - q/L) <= m F_k(w) - q'D^2 q / 2L,    q = m D^-2 grad F_k(w)                       (2)
+ *   m F_k(w - q/L) <= m F_k(w) - q'D^2 q / 2L,    q = m D^-2 grad F_k(w)                    (2)
  *
- * and let down by 2^(-1/m) a step. c = 16 is enough where L is a bound, but (2) sees the curvature
- * along one direction only, and a smaller c can be faster. So every few epochs all rows are surveyed at
- * w: value, gradient and D become exact there; c is doubled when the gradient swings about instead of
- * falling and halved when it falls slowly; and a path that has risen above its beginning starts again
- * from its best point.
+ * and reduced by 2^(-1/m) per step. c = 16 is enough where L is a bound, but (2) measures
+ * the curvature along one direction only, and a smaller c can be faster. So every few epochs
+ * all rows are evaluated at w (a survey): value, gradient and D become exact there. c is
+ * doubled when the gradient oscillates instead of falling and halved when it falls slowly; a
+ * path that has risen above its beginning restarts from its best point.
  *
- * Le Roux, Schmidt, Bach (2012), A stochastic gradient method with an exponential convergence rate
- * for finite training sets, NIPS. Line search and s: Schmidt, Le Roux, Bach (2017), Minimizing
- * finite sums with the stochastic average gradient, Math. Program. 162, 83-112, section 4. */
-#include "posterior/full/sag.h"
+ * Le Roux, Schmidt, Bach (2012), A stochastic gradient method with an exponential
+ * convergence rate for finite training sets, NIPS. Line search and s: Schmidt, Le Roux, Bach
+ * (2017), Minimizing finite sums with the stochastic average gradient, Math. Program. 162,
+ * 83-112, section 4. */
 #include "core/memory.h"
 #include "core/rng.h"
 #include "linalg/dense_matrix.h"
 #include "posterior/full/log_prior.h"
-#include "posterior/full/predictors.h"
+#include "posterior/mode/search.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK   ((size_t)8) /* rows a step */
+#define BLOCK   ((size_t)8) /* rows per step */
 #define SURVEY  5           /* epochs between surveys */
-#define CAUTION 16.0        /* c at first */
-#define SLOW    0.5 /* a gradient that keeps more than this between surveys has too large a c */
-#define MIN_L   1e-3
-#define MAX_L   0x1p100
+#define CAUTION 16.0        /* initial c */
+/* c is too large if the gradient keeps more than this between surveys */
+#define SLOW  0.5
+#define MIN_L 1e-3
+#define MAX_L 0x1p100
 
 typedef struct {
     sag_point *s;
@@ -43,33 +46,37 @@ typedef struct {
     size_t d, blocks, seen;
     double *memory;
     size_t auxiliaries;
-    double *p;       /* stride: the weights, padded; auxiliaries are s->w[d] and on */
-    double *q;       /* stride: of (2) */
-    double *sum;     /* stride: of r x over the rows */
-    double *own;     /* stride: the same of one block */
-    double *row;     /* stride */
-    double *r, *ra;  /* n: what each row last said, its weight included; n more an auxiliary */
-    double *inverse; /* dim: D^-2 */
-    double *best;    /* dim */
-    double *prior;   /* dim: what the log prior says, its gradient or its curvatures */
-    unsigned char *visited;              /* blocks: has it been looked at? */
-    double *sum_aux, *q_aux, *trial_aux; /* auxiliaries: of ra, of (2) and where (2) is tried */
-    double *ra_block, *ea, *aa; /* a block an auxiliary, the same, and one for each two */
-    double lipschitz, decay;    /* L and its factor a step */
-    double caution;             /* c */
-    double first, best_value;   /* U at the beginning and at best */
-    double smallest_size;       /* |D^-1 g| surveyed */
+    double *p;         /* stride: the weights, padded; the auxiliaries are s->w[d] and on */
+    double *q;         /* stride: of (2) */
+    double *sum;       /* stride: sum of r x over the rows */
+    double *block_sum; /* stride: the same of one block */
+    double *row;       /* stride */
+    /* n: last derivative of each row, times its weight; n more per auxiliary */
+    double *r, *ra;
+    double *inverse;        /* dim: D^-2 */
+    double *best;           /* dim */
+    double *prior;          /* dim: gradient or curvatures of the log prior */
+    unsigned char *visited; /* blocks: 1 once the block has been evaluated */
+    /* auxiliaries: sums of ra, q of (2), and the trial point of (2) */
+    double *sum_aux, *q_aux, *trial_aux;
+    /* BLOCK numbers per auxiliary, the same, and per pair of auxiliaries */
+    double *ra_block, *ea, *aa;
+    double lipschitz, decay;  /* L and its factor per step */
+    double caution;           /* c */
+    double first, best_value; /* U at the beginning and at best */
+    double smallest_size;     /* smallest |D^-1 g| of the surveys */
     rng random;
 } sag;
 
-/* What a block says at w. */
+/* Derivatives of a block at w. */
 typedef struct {
     row_range range;
     double eta[BLOCK], r[BLOCK];
-    double *ra; /* a block an auxiliary */
+    double *ra; /* BLOCK numbers per auxiliary */
 } block_terms;
 
-/* What auxiliaries need from `at` on, beside what every row said; NULL: counts. Returns how much that is. */
+/* Points the auxiliaries' arrays into `at`, except ra; NULL only counts. Returns their size
+ * in doubles. */
 static size_t carve_auxiliaries(sag *g, double *at)
 {
     size_t count = g->auxiliaries, used = 0;
@@ -84,11 +91,12 @@ static size_t carve_auxiliaries(sag *g, double *at)
     return used;
 }
 
+/* Allocates the tables; the caller frees g->memory and g->visited. */
 static sbps_status sag_open(sag *g, const posterior *u, sag_point *s, uint64_t seed,
                             sbps_error *err)
 {
     const rows *data = u->data;
-    size_t n = data->n, wide = (data->stride + 7) / 8 * 8;
+    size_t n = data->n, padded = (data->stride + 7) / 8 * 8;
     *g = (sag){.s = s,
                .u = u,
                .data = data,
@@ -99,7 +107,7 @@ static sbps_status sag_open(sag *g, const posterior *u, sag_point *s, uint64_t s
     g->blocks = (n + BLOCK - 1) / BLOCK;
     g->decay = exp2(-1.0 / (double)g->blocks);
     g->random = rng_stream(seed, 0, RNG_MODE);
-    g->memory = new_doubles(5 * wide + (1 + g->auxiliaries) * n + 3 * u->dim +
+    g->memory = new_doubles(5 * padded + (1 + g->auxiliaries) * n + 3 * u->dim +
                             carve_auxiliaries(g, NULL));
     g->visited = calloc(g->blocks, 1);
     if (!g->memory || !g->visited) {
@@ -107,9 +115,9 @@ static sbps_status sag_open(sag *g, const posterior *u, sag_point *s, uint64_t s
         free(g->visited);
         return fail_memory(err);
     }
-    double **const parts[] = {&g->p, &g->q, &g->sum, &g->own, &g->row};
-    for (size_t i = 0; i < 5; i++) *parts[i] = g->memory + i * wide;
-    g->inverse = g->memory + 5 * wide;
+    double **const parts[] = {&g->p, &g->q, &g->sum, &g->block_sum, &g->row};
+    for (size_t i = 0; i < 5; i++) *parts[i] = g->memory + i * padded;
+    g->inverse = g->memory + 5 * padded;
     g->best = g->inverse + u->dim;
     g->prior = g->best + u->dim;
     g->r = g->prior + u->dim;
@@ -124,7 +132,9 @@ static const double *aux_of(const sag *g)
     return g->s->w + g->d;
 }
 
-static batch batch_of(const sag *g, const block_terms *b, const double *eta, const double *aux)
+/* The block as a batch with these predictors and auxiliary coordinates. */
+static batch make_batch(const sag *g, const block_terms *b, const double *eta,
+                        const double *aux)
 {
     return (batch){.k = g->u->k,
                    .n = b->range.n,
@@ -134,6 +144,7 @@ static batch batch_of(const sag *g, const block_terms *b, const double *eta, con
                    .pitch = BLOCK};
 }
 
+/* Predictors and derivatives of a block at the current point. */
 static void evaluate_block(const sag *g, size_t block, block_terms *b)
 {
     size_t first = block * BLOCK, left = g->data->n - first;
@@ -148,7 +159,7 @@ static void evaluate_block(const sag *g, size_t block, block_terms *b)
         predictors_weigh(g->u, b->range, b->ra + j * BLOCK);
 }
 
-/* The rows' table and its sum take what the block says now. */
+/* Replaces the block's entries of the table of derivatives, and updates its sums. */
 static void update_table(sag *g, const block_terms *b)
 {
     double change[BLOCK], *r = g->r + b->range.first;
@@ -164,36 +175,37 @@ static void update_table(sag *g, const block_terms *b)
     }
 }
 
+/* Weighted log-likelihood of a block. */
 static double block_loglik(const sag *g, const block_terms *b, const double *eta,
                            const double *aux)
 {
     double value[BLOCK], total = 0.0;
-    batch at = batch_of(g, b, eta, aux);
+    batch at = make_batch(g, b, eta, aux);
     g->u->model->predictor->loglik(&at, value);
     predictors_weigh(g->u, b->range, value);
     for (size_t i = 0; i < b->range.n; i++) total += value[i];
     return total;
 }
 
-/* q of (2); returns q'D^2 q. */
+/* Sets q of (2); returns q'D^2 q. */
 static double set_trial_step(sag *g, const block_terms *b)
 {
     double m = (double)g->blocks, size = 0.0;
-    memset(g->own, 0, g->d * sizeof *g->own);
-    rows_combine(g->data, g->u->k, b->range, b->r, g->own);
+    memset(g->block_sum, 0, g->d * sizeof *g->block_sum);
+    rows_combine(g->data, g->u->k, b->range, b->r, g->block_sum);
     for (size_t j = 0; j < g->d; j++) {
-        g->q[j] = m * g->own[j] * g->inverse[j];
-        size += g->q[j] * m * g->own[j];
+        g->q[j] = m * g->block_sum[j] * g->inverse[j];
+        size += g->q[j] * m * g->block_sum[j];
     }
     for (size_t j = 0; j < g->auxiliaries; j++) {
-        double own = sum(b->range.n, b->ra + j * BLOCK);
-        g->q_aux[j] = m * own * g->inverse[g->d + j];
-        size += g->q_aux[j] * m * own;
+        double block_sum = sum(b->range.n, b->ra + j * BLOCK);
+        g->q_aux[j] = m * block_sum * g->inverse[g->d + j];
+        size += g->q_aux[j] * m * block_sum;
     }
     return size;
 }
 
-/* (2) */
+/* Doubles L until (2) holds for the block. */
 static void learn_curvature(sag *g, const block_terms *b)
 {
     double m = (double)g->blocks, size = set_trial_step(g, b), deta[BLOCK], eta[BLOCK];
@@ -204,11 +216,12 @@ static void learn_curvature(sag *g, const block_terms *b)
         for (size_t j = 0; j < g->auxiliaries; j++)
             g->trial_aux[j] = aux_of(g)[j] + g->q_aux[j] / g->lipschitz;
         double after = block_loglik(g, b, eta, g->trial_aux);
-        double want = size / (2.0 * g->lipschitz), rounding = 1e-12 * m * fabs(before);
-        if (want <= rounding || m * (after - before) >= want - rounding) break;
+        double required = size / (2.0 * g->lipschitz), rounding = 1e-12 * m * fabs(before);
+        if (required <= rounding || m * (after - before) >= required - rounding) break;
     }
 }
 
+/* Gradient of the log prior at the current point into g->prior. */
 static void evaluate_prior(sag *g)
 {
     memcpy(g->s->w, g->p, g->d * sizeof *g->p);
@@ -216,14 +229,14 @@ static void evaluate_prior(sag *g)
     log_prior_gradient(g->u, g->s->w, 1.0, g->prior);
 }
 
-/* Minus the j-th component of the gradient as the table has it, priors having been asked. */
-static double downhill(const sag *g, size_t j)
+/* Minus the j-th component of the gradient by the table; evaluate_prior has been called. */
+static double descent(const sag *g, size_t j)
 {
     double factor = (double)g->blocks / (double)g->seen;
     return factor * (j < g->d ? g->sum[j] : g->sum_aux[j - g->d]) + g->prior[j];
 }
 
-/* (1) */
+/* One step (1). */
 static void step(sag *g)
 {
     size_t k = rng_below(&g->random, g->blocks);
@@ -235,7 +248,7 @@ static void step(sag *g)
     learn_curvature(g, &b);
     evaluate_prior(g);
     for (size_t j = 0; j < g->u->dim; j++) {
-        double move = downhill(g, j) * g->inverse[j] / (g->caution * (g->lipschitz + 1.0));
+        double move = descent(g, j) * g->inverse[j] / (g->caution * (g->lipschitz + 1.0));
         *(j < g->d ? &g->p[j] : &g->s->w[j]) += move;
     }
     g->lipschitz = fmax(MIN_L, g->lipschitz * g->decay);
@@ -246,7 +259,7 @@ static void add_diagonal(sag *g, const block_terms *b, double *diagonal)
 {
     double ee[BLOCK];
     bool aux = g->auxiliaries;
-    batch at = batch_of(g, b, b->eta, aux_of(g));
+    batch at = make_batch(g, b, b->eta, aux_of(g));
     g->u->model->predictor->curvature(&at, ee, aux ? g->ea : NULL, aux ? g->aa : NULL);
     predictors_weigh(g->u, b->range, ee);
     for (size_t i = 0; i < b->range.n; i++) {
@@ -254,13 +267,14 @@ static void add_diagonal(sag *g, const block_terms *b, double *diagonal)
         for (size_t j = 0; j < g->d; j++) diagonal[j] -= ee[i] * g->row[j] * g->row[j];
     }
     for (size_t j = 0; j < g->auxiliaries; j++) {
-        double *own = g->aa + packed_index(j, j) * BLOCK;
-        predictors_weigh(g->u, b->range, own);
-        for (size_t i = 0; i < b->range.n; i++) diagonal[g->d + j] -= own[i];
+        double *block_sum = g->aa + packed_index(j, j) * BLOCK;
+        predictors_weigh(g->u, b->range, block_sum);
+        for (size_t i = 0; i < b->range.n; i++) diagonal[g->d + j] -= block_sum[i];
     }
 }
 
-/* D^-2 from the likelihood's part of D^2. A prior that is not log-concave may take some away. */
+/* D^-2 from the likelihood's part of D^2, in g->inverse. A prior that is not log-concave may
+ * subtract. */
 static void invert_diagonal(sag *g)
 {
     memset(g->prior, 0, g->u->dim * sizeof *g->prior);
@@ -271,7 +285,7 @@ static void invert_diagonal(sag *g)
     }
 }
 
-/* All rows at w: s->value and D; with `store` the table of what they say too. */
+/* Evaluates all rows at w: sets s->value and D; with `store` also the table of derivatives. */
 static void survey(sag *g, bool store)
 {
     block_terms b;
@@ -297,19 +311,19 @@ static void survey(sag *g, bool store)
     g->s->epochs += 1.0;
 }
 
-/* |D^-1 g| by the table. */
+/* |D^-1 g| by the table of derivatives. */
 static double gradient_size(sag *g)
 {
     double total = 0.0;
     evaluate_prior(g);
     for (size_t j = 0; j < g->u->dim; j++) {
-        double slope = downhill(g, j);
+        double slope = descent(g, j);
         total += slope * slope * g->inverse[j];
     }
     return sqrt(total);
 }
 
-/* Keeps the best point, and goes back to it when the path has run away. */
+/* Stores the best point, returns to it when the path has diverged, and adapts c. */
 static void check_progress(sag *g)
 {
     sag_point *s = g->s;
@@ -332,17 +346,18 @@ static void check_progress(sag *g)
     g->smallest_size = fmin(g->smallest_size, size);
 }
 
-/* From a start the table fills as blocks are seen, so that the first gradients, soon out of date, do
- * not push for a whole epoch; a search that goes on has a point worth a whole table. */
+/* From a start point the table fills as blocks are evaluated, so that the first gradients,
+ * soon out of date, do not act for a whole epoch. A search that is resumed has a point worth
+ * a complete table. */
 static void begin_descent(sag *g)
 {
     block_terms b;
-    bool goes_on = g->s->epochs > 0.0;
-    survey(g, goes_on);
+    bool resumed = g->s->epochs > 0.0;
+    survey(g, resumed);
     g->first = g->best_value = g->s->value;
     g->smallest_size = INFINITY;
     memcpy(g->best, g->s->w, g->u->dim * sizeof *g->best);
-    if (!goes_on) return;
+    if (!resumed) return;
     for (size_t k = 0; k < g->blocks; k++) {
         evaluate_block(g, k, &b);
         learn_curvature(g, &b);
@@ -350,6 +365,7 @@ static void begin_descent(sag *g)
     g->s->epochs += 1.0;
 }
 
+/* Epochs of steps, with surveys, until the gradient is small or max_epochs is reached. */
 static void run(sag *g, double goal, double max_epochs)
 {
     sag_point *s = g->s;
