@@ -14,7 +14,7 @@
 typedef struct {
     grouped_spec table;
     double spread;       /* of points around the reference */
-    bool by_polynomial;       /* the model has polynomials of its own */
+    bool by_polynomial;  /* the model has polynomials of its own */
     double lower, upper; /* fraction of groups that is drawn by polynomials */
 } conditional_case;
 

@@ -56,8 +56,7 @@ static double softmax_prior_sd(const void *self, size_t j)
 
 const model_kind model_softmax = {
     .name = "softmax",
-    .summary =
-        "Softmax regression: y is a class 0, 1, 2, ..., each with weights of its own.",
+    .summary = "Softmax regression: y is a class 0, 1, 2, ..., each with weights of its own.",
     .facts.log_concave = true,
     .support = SUPPORT_CLASSES,
     .facts.uneven = true,
@@ -75,6 +74,5 @@ const model_kind model_softmax = {
     .rows.slope = layers_slope,
     .rows.gradient = layers_gradient,
     .rows.hessian_vector = layers_hessian_vector,
-    .facts.needs_prior =
-        "adding the same to the weights of every class changes nothing",
+    .facts.needs_prior = "adding the same to the weights of every class changes nothing",
 };
