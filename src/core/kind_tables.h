@@ -24,18 +24,18 @@ typedef struct {
 } kind_base;
 
 /* Returns the kind of a NULL-terminated table that has this name; NULL: none has. */
-static inline const void *kind_find(const void *table, const char *name)
+static inline const void *kind_find(const void *kinds, const char *name)
 {
-    for (const kind_base *const *kind = table; *kind; kind++)
+    for (const kind_base *const *kind = kinds; *kind; kind++)
         if (!strcmp((*kind)->name, name)) return *kind;
     return NULL;
 }
 
 /* Lists the names of a table's kinds, in its order; returns their number. */
-static inline size_t kind_names(const void *table, const char *names[KINDS_MAX])
+static inline size_t kind_names(const void *kinds, const char *names[KINDS_MAX])
 {
     size_t count = 0;
-    for (const kind_base *const *kind = table; *kind && count < KINDS_MAX; kind++)
+    for (const kind_base *const *kind = kinds; *kind && count < KINDS_MAX; kind++)
         names[count++] = (*kind)->name;
     return count;
 }

@@ -292,7 +292,7 @@ TEST(effects_that_are_coordinates_are_in_the_file)
     size_t lines = 0;
     double mean = 0.0;
     temporary_name(sizeof path, path);
-    CHECK(sbps_run_effects(o.run, path, NULL) == SBPS_OK);
+    CHECK(sbps_run_effects(o.run, path, NULL, NULL) == SBPS_OK);
     FILE *file = fopen(path, "r");
     for (char next[512]; fgets(next, sizeof next, file); lines++) strcpy(line, next);
     fclose(file);
@@ -325,7 +325,7 @@ TEST(effects_are_left_out_after_an_interrupt)
         for (size_t i = 0; i < r->chains * r->draws; i++)
             CHECK(r->w[i * r->dim + j] == o.r->w[i * o.r->dim + j]);
     }
-    CHECK(sbps_run_effects(o.run, path, &err) == SBPS_NO_FILE);
+    CHECK(sbps_run_effects(o.run, path, NULL, &err) == SBPS_INTERRUPTED);
     CHECK(strstr(err.text, "interrupted") && access(path, F_OK) != 0);
     sbps_result_destroy(r);
     outcome_close(&o);
