@@ -45,7 +45,7 @@ static int measure(const char *label, const char *path, const char *target, doub
         used = seconds(CLOCK_PROCESS_CPUTIME_ID) - used;
         if (taken < best) best = taken;
         if (used < smallest) smallest = used;
-        n = r->n;
+        n = r->local_rows;
         d = r->d;
         rows_destroy(r);
     }

@@ -160,7 +160,7 @@ static void part_products(bench_chain *c)
 {
     const rows *data = c->target->data;
     c->target->k->row_products(
-        data->x, data->stride, c->u.list, c->u.state->first % (data->n / 2),
+        data->storage.x, data->stride, c->u.list, c->u.state->first % (data->local_rows / 2),
         c->u.is.batch < MINIBATCH_BLOCK ? c->u.is.batch : MINIBATCH_BLOCK, c->u.p, c->u.q,
         c->u.eta, c->u.deta);
 }
@@ -214,7 +214,7 @@ static void report(const rows *data, const bench_case *of)
     }
     double ns = whole_ns(&c, &per_segment);
     printf("proposals %-16s N=%zu n=%zu d=%d %6.0f ns %9.0f per second, %.1f per segment\n",
-           of->name, data->n, of->n, DIM, ns, 1e9 / ns, per_segment);
+           of->name, data->local_rows, of->n, DIM, ns, 1e9 / ns, per_segment);
     double observe = best_ns(&c, part_observe, STEPS),
            gradient = best_ns(&c, part_gradient, STEPS);
     printf("  observe %.0f: pick %.0f, row products %.0f, slopes %.0f\n", observe,

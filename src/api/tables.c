@@ -44,8 +44,8 @@ static sbps_status distribute_rows(sbps_table *table, ranks *among, sbps_error *
     if (table->data->member_rows)
         return fail(err, SBPS_BAD_ARG,
                     "tables with groups are not shared out over ranks: start one process");
-    return table->data->recipe ? generated_distribute(table->data, among, err)
-                               : rows_distribute(table->data, among, err);
+    return table->data->storage.recipe ? generated_distribute(table->data, among, err)
+                                       : rows_distribute(table->data, among, err);
 }
 
 static rows_spec watched_spec(const sbps_options *options, sbps_convert_watch watch, void *self)
@@ -169,20 +169,20 @@ sbps_status sbps_table_convert(const char *from, const char *to, const sbps_opti
 
 const char *sbps_table_notes(const sbps_table *table)
 {
-    return table && table->data->notes ? table->data->notes : "";
+    return table && table->data->table.notes ? table->data->table.notes : "";
 }
 
 size_t sbps_table_rows(const sbps_table *table)
 {
     if (!table) return 0;
     const rows *data = table->data->member_rows ? table->data->member_rows : table->data;
-    return data->n;
+    return data->local_rows;
 }
 
 double sbps_table_passes(const sbps_table *table)
 {
     if (!table) return 0.0;
-    return (double)atomic_load(table->visited) / (double)table->data->n;
+    return (double)atomic_load(table->visited) / (double)table->data->local_rows;
 }
 
 void sbps_table_interrupt(sbps_table *table)

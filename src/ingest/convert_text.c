@@ -116,10 +116,10 @@ static const char *column_name(const column_schema *p, size_t column)
 /* Appends notes and labels. */
 static void add_notes(const rows *r, text *to)
 {
-    const char *notes = r->notes ? r->notes : "";
+    const char *notes = r->table.notes ? r->table.notes : "";
     text_bytes(to, notes, strlen(notes) + 1);
-    for (size_t k = 0; k < r->label_count; k++)
-        text_bytes(to, r->labels[k], strlen(r->labels[k]) + 1);
+    for (size_t k = 0; k < r->table.label_count; k++)
+        text_bytes(to, r->table.labels[k], strlen(r->table.labels[k]) + 1);
 }
 
 /* Returns all strings of the text section (table/mapped_table.h), which the caller frees; NULL:
@@ -131,7 +131,7 @@ static char *make_text(const design *g, size_t *size)
     char *features = table_list(g->spec->features), *used = feature_list(p),
          *categories = table_list(g->spec->categorical);
     const char *const strings[TEXTS] = {
-        [TEXT_TARGET] = g->r->target,
+        [TEXT_TARGET] = g->r->table.target,
         [TEXT_FEATURES] = features,
         [TEXT_COLUMNS] = used,
         [TEXT_CATEGORICAL] = categories,
@@ -140,7 +140,7 @@ static char *make_text(const design *g, size_t *size)
     };
     all.failed = !features || !used || !categories;
     for (size_t i = 0; !all.failed && i < TEXTS + g->r->d; i++) {
-        const char *string = i < TEXTS ? strings[i] : g->r->names[i - TEXTS];
+        const char *string = i < TEXTS ? strings[i] : g->r->table.names[i - TEXTS];
         text_bytes(&all, string, strlen(string) + 1);
     }
     add_notes(g->r, &all);
@@ -193,11 +193,11 @@ static void add_row_sections(table_header *h, design *g, const shuffle_stream *w
     bool by_formula = g->schema->formula; /* its entries cannot be counted in advance */
     size_t count = by_formula ? 0 : shuffle_stream_entries(w, g);
     double each = by_formula ? INFINITY : (double)count / (double)h->rows;
-    g->r->storage = storage_of(g->spec, g->r->stride, each);
-    if (g->r->storage == &storage_sparse)
+    g->r->storage.kind = storage_of(g->spec, g->r->stride, each);
+    if (g->r->storage.kind == &storage_sparse)
         add_entry_sections(h, count, w->ones);
     else {
-        g->r->storage = &storage_double;
+        g->r->storage.kind = &storage_double;
         h->section[SECTION_X] = table_add_section(h, h->rows * h->stride * sizeof(double));
     }
 }
@@ -212,25 +212,25 @@ static sbps_status map_design(const table_job *job, const table_header *h, desig
     do error = posix_fallocate(job->file, 0, (off_t)h->bytes);
     while (error == EINTR);
     if (error) return fail_written(job, error, err);
-    r->mapped = calloc(1, sizeof *r->mapped);
-    if (!r->mapped) return fail_memory(err);
-    r->mapped->file = -1;
+    r->storage.mapped = calloc(1, sizeof *r->storage.mapped);
+    if (!r->storage.mapped) return fail_memory(err);
+    r->storage.mapped->file = -1;
     void *base = mmap(NULL, h->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, job->file, 0);
     if (base == MAP_FAILED) return fail_written(job, errno, err);
-    r->mapped->base = base;
-    r->mapped->size = h->bytes;
+    r->storage.mapped->base = base;
+    r->storage.mapped->size = h->bytes;
     madvise(base, h->bytes, MADV_SEQUENTIAL);
-    r->n = h->rows;
-    if (r->storage == &storage_sparse)
+    r->local_rows = h->rows;
+    if (r->storage.kind == &storage_sparse)
         table_show_entries(h, base, r);
     else
-        r->x = table_at(h, base, SECTION_X);
+        r->storage.x = table_at(h, base, SECTION_X);
     r->y = table_at(h, base, SECTION_Y);
     r->weight = table_at(h, base, SECTION_WEIGHT);
     r->offset = table_at(h, base, SECTION_OFFSET);
-    r->mean = new_doubles(r->d);
-    r->sd = new_doubles(r->d);
-    return r->mean && r->sd ? SBPS_OK : fail_memory(err);
+    r->table.mean = new_doubles(r->d);
+    r->table.sd = new_doubles(r->d);
+    return r->table.mean && r->table.sd ? SBPS_OK : fail_memory(err);
 }
 
 /* ---- rows ---- */
@@ -251,12 +251,13 @@ static bool put_next(void *self, const double *record)
     filling *f = self;
     const design *g = f->g;
     if (f->next % WATCH_ROWS == 0 &&
-        !watch(f->job, "shuffling", f->next, (double)f->next / (double)g->r->n))
+        !watch(f->job, "shuffling", f->next, (double)f->next / (double)g->r->local_rows))
         return false;
     const double *row = shuffle_stream_row(f->through, record);
-    if (g->r->start) {
+    if (g->r->storage.start) {
         put_beside(g, row, f->next);
-        g->r->start[f->next + 1] = g->r->start[f->next] + sparse_put(g, row, f->next, f->each);
+        g->r->storage.start[f->next + 1] =
+            g->r->storage.start[f->next] + sparse_put(g, row, f->next, f->each);
     } else
         design_put(g, &f->scratch, row, f->next);
     f->next++;
@@ -287,20 +288,20 @@ static sbps_status write_shuffled_rows(const table_job *job, design *g, const sh
  * section, may have become shorter. */
 static void put_rest(table_header *h, const rows *r, const char *strings)
 {
-    unsigned char *base = r->mapped->base;
-    if (!r->start) {
+    unsigned char *base = r->storage.mapped->base;
+    if (!r->storage.start) {
         h->bytes = h->section[SECTION_X].at;
-        h->section[SECTION_X] = table_add_section(h, (uint64_t)r->storage->bytes(r));
+        h->section[SECTION_X] = table_add_section(h, (uint64_t)r->storage.kind->bytes(r));
     }
     if (r->d > 0) {
-        memcpy(base + h->section[SECTION_MEAN].at, r->mean, r->d * sizeof *r->mean);
-        memcpy(base + h->section[SECTION_SD].at, r->sd, r->d * sizeof *r->sd);
+        memcpy(base + h->section[SECTION_MEAN].at, r->table.mean, r->d * sizeof *r->table.mean);
+        memcpy(base + h->section[SECTION_SD].at, r->table.sd, r->d * sizeof *r->table.sd);
     }
     memcpy(base + h->section[SECTION_TEXT].at, strings, h->section[SECTION_TEXT].size);
-    h->design = table_add_section(h, strlen(r->design) + 1);
-    h->design_crc = table_design_crc(r->design);
-    snprintf(h->storage, sizeof h->storage, "%s", r->storage->name);
-    h->hash = r->hash;
+    h->design = table_add_section(h, strlen(r->table.design) + 1);
+    h->design_crc = table_design_crc(r->table.design);
+    snprintf(h->storage, sizeof h->storage, "%s", r->storage.kind->name);
+    h->hash = r->table.hash;
     h->tail_crc = table_tail_crc(h, base);
     h->crc = table_crc(h);
     memcpy(base, h, sizeof *h);
@@ -327,8 +328,8 @@ static sbps_status write_from_shuffle(const table_job *job, const row_source *s,
     const row_values all = kept_values_all(&w->kept);
     sbps_status status = design_open(s->schema, spec, &all, &g, err);
     if (status == SBPS_OK) {
-        g.r->n = s->kept;
-        g.r->dropped = s->dropped;
+        g.r->local_rows = s->kept;
+        g.r->table.dropped = s->dropped;
         status = rows_note_dropped(g.r, s->schema, err);
     }
     if (status == SBPS_OK && !(strings = make_text(&g, &text_size))) status = fail_memory(err);
@@ -338,7 +339,7 @@ static sbps_status write_from_shuffle(const table_job *job, const row_source *s,
         status = map_design(job, &h, &g, err);
         if (status == SBPS_OK) status = write_shuffled_rows(job, &g, w, err);
         if (status == SBPS_OK) put_rest(&h, g.r, strings);
-        if (status == SBPS_OK) status = put_design(job, &h, g.r->design, err);
+        if (status == SBPS_OK) status = put_design(job, &h, g.r->table.design, err);
     }
     free(strings);
     design_close(&g);
@@ -358,7 +359,7 @@ static char *make_grouped_text(const rows *r, const rows_spec *spec, size_t *siz
 {
     text all = {0};
     char *categories = table_list(spec->categorical);
-    const char *const strings[TEXTS] = {[TEXT_TARGET] = r->target,
+    const char *const strings[TEXTS] = {[TEXT_TARGET] = r->table.target,
                                         [TEXT_FEATURES] = "",
                                         [TEXT_COLUMNS] = "",
                                         [TEXT_CATEGORICAL] = categories,
@@ -367,10 +368,11 @@ static char *make_grouped_text(const rows *r, const rows_spec *spec, size_t *siz
     all.failed = !categories;
     for (size_t i = 0; !all.failed && i < TEXTS; i++)
         text_bytes(&all, strings[i], strlen(strings[i]) + 1);
-    for (size_t j = 0; j < r->d; j++) text_bytes(&all, r->names[j], strlen(r->names[j]) + 1);
-    text_bytes(&all, or_empty(r->notes), strlen(or_empty(r->notes)) + 1);
-    for (size_t k = 0; k < r->label_count; k++)
-        text_bytes(&all, r->labels[k], strlen(r->labels[k]) + 1);
+    for (size_t j = 0; j < r->d; j++)
+        text_bytes(&all, r->table.names[j], strlen(r->table.names[j]) + 1);
+    text_bytes(&all, or_empty(r->table.notes), strlen(or_empty(r->table.notes)) + 1);
+    for (size_t k = 0; k < r->table.label_count; k++)
+        text_bytes(&all, r->table.labels[k], strlen(r->table.labels[k]) + 1);
     *size = all.length;
     free(categories);
     return text_take(&all);
@@ -379,28 +381,29 @@ static char *make_grouped_text(const rows *r, const rows_spec *spec, size_t *siz
 /* Returns the header of a table in memory, with all sections. */
 static table_header make_grouped_header(const rows *r, const rows_spec *spec, size_t text_size)
 {
-    uint64_t row_bytes = r->n * sizeof(double), column_bytes = r->d * sizeof(double);
+    uint64_t row_bytes = r->local_rows * sizeof(double), column_bytes = r->d * sizeof(double);
     table_header h = {.version = TABLE_VERSION_DESIGN,
                       .bytes = TABLE_PAGE,
-                      .rows = r->n,
+                      .rows = r->local_rows,
                       .columns = r->d,
                       .stride = r->stride,
-                      .hash = r->hash,
-                      .seed = r->seed};
+                      .hash = r->table.hash,
+                      .seed = r->table.seed};
     memcpy(h.magic, TABLE_MAGIC, sizeof h.magic);
     if (r->intercept) h.flags |= TABLE_INTERCEPT;
     if (spec->standardize) h.flags |= TABLE_STANDARDIZED;
-    strncpy(h.storage, r->storage->name, sizeof h.storage - 1);
+    strncpy(h.storage, r->storage.kind->name, sizeof h.storage - 1);
     h.section[SECTION_Y] = table_add_section(&h, row_bytes);
     h.section[SECTION_WEIGHT] = table_add_section(&h, r->weight ? row_bytes : 0);
     h.section[SECTION_OFFSET] = table_add_section(&h, r->offset ? row_bytes : 0);
     h.section[SECTION_MEAN] = table_add_section(&h, column_bytes);
     h.section[SECTION_SD] = table_add_section(&h, column_bytes);
     h.section[SECTION_TEXT] = table_add_section(&h, text_size);
-    h.groups = table_add_section(&h, groups_write(r->groups, r->n, spec->formula, NULL));
-    h.section[SECTION_X] = table_add_section(&h, (uint64_t)r->storage->bytes(r));
-    h.design = table_add_section(&h, strlen(r->design) + 1);
-    h.design_crc = table_design_crc(r->design);
+    h.groups =
+        table_add_section(&h, groups_write(r->groups, r->local_rows, spec->formula, NULL));
+    h.section[SECTION_X] = table_add_section(&h, (uint64_t)r->storage.kind->bytes(r));
+    h.design = table_add_section(&h, strlen(r->table.design) + 1);
+    h.design_crc = table_design_crc(r->table.design);
     return h;
 }
 
@@ -409,19 +412,19 @@ static void copy_sections(table_header *h, const rows *r, const rows_spec *spec,
                           const char *strings, unsigned char *base)
 {
     const void *from[SECTIONS] = {
-        [SECTION_X] = r->x ? (const void *)r->x : r->x_float,
+        [SECTION_X] = r->storage.x ? (const void *)r->storage.x : r->storage.x_float,
         [SECTION_Y] = r->y,
         [SECTION_WEIGHT] = r->weight,
         [SECTION_OFFSET] = r->offset,
-        [SECTION_MEAN] = r->mean,
-        [SECTION_SD] = r->sd,
+        [SECTION_MEAN] = r->table.mean,
+        [SECTION_SD] = r->table.sd,
         [SECTION_TEXT] = strings,
     };
     for (size_t k = 0; k < SECTIONS; k++)
         if (h->section[k].size > 0)
             memcpy(base + h->section[k].at, from[k], h->section[k].size);
-    groups_write(r->groups, r->n, spec->formula, base + h->groups.at);
-    memcpy(base + h->design.at, r->design, h->design.size);
+    groups_write(r->groups, r->local_rows, spec->formula, base + h->groups.at);
+    memcpy(base + h->design.at, r->table.design, h->design.size);
     h->tail_crc = table_tail_crc(h, base);
     h->crc = table_crc(h);
     memcpy(base, h, sizeof *h);

@@ -42,9 +42,9 @@ static sbps_status collect_chunk(void *self, chunks *read, sbps_error *err)
 static sbps_status set_source(rows **r, const char *source, size_t dropped,
                               const column_schema *p, sbps_error *err)
 {
-    (*r)->dropped = dropped;
-    (*r)->source = copy_text(source);
-    sbps_status status = source && !(*r)->source ? fail_memory(err) : SBPS_OK;
+    (*r)->table.dropped = dropped;
+    (*r)->table.source = copy_text(source);
+    sbps_status status = source && !(*r)->table.source ? fail_memory(err) : SBPS_OK;
     if (status == SBPS_OK && p) status = rows_note_dropped(*r, p, err);
     if (status == SBPS_OK) return SBPS_OK;
     rows_destroy(*r);
@@ -108,7 +108,7 @@ static sbps_status read_distributed(const file_list *files, const rows_spec *spe
     if (!spec->among || spec->among->size == 1) return SBPS_OK;
     sbps_status status = rows_read_distributed(files, spec, out, done, err);
     if (status != SBPS_OK || !*done) return status;
-    return set_source(out, files->path[0], (*out)->dropped, NULL, err);
+    return set_source(out, files->path[0], (*out)->table.dropped, NULL, err);
 }
 
 sbps_status rows_from_files(const file_list *files, const rows_spec *spec, rows **out,

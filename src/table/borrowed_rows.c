@@ -8,9 +8,9 @@
 
 static void take_column(const rows *data, size_t j, row_range r, double *out)
 {
-    const column_place *at = &data->place[j];
+    const column_place *at = &data->storage.place[j];
     for (size_t i = 0; i < r.n; i++) {
-        size_t row = data->from[row_index(r, i)];
+        size_t row = data->storage.source_row[row_index(r, i)];
         memcpy(out + i * data->stride, at->first + (ptrdiff_t)row * at->step, sizeof *out);
     }
 }
@@ -34,7 +34,7 @@ static double borrowed_cell(const rows *data, size_t i, size_t j)
 /* Ours: the order. The rest is the caller's. */
 static double borrowed_bytes(const rows *data)
 {
-    return (double)(data->n * sizeof *data->from);
+    return (double)(data->local_rows * sizeof *data->storage.source_row);
 }
 
 const storage_kind storage_borrowed = {

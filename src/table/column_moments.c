@@ -118,21 +118,23 @@ static void merge_moments(size_t width, size_t have, size_t more, double *mean,
 
 static const double *rows_of_block(const rows *r, size_t first, size_t count, double *buffer)
 {
-    if (r->x) return r->x + first * r->stride;
-    if (r->place) return gather_borrowed(r, rows_from(first, count), buffer, NULL), buffer;
-    for (size_t i = 0; i < count; i++) r->storage->decode(r, first + i, buffer + i * r->stride);
+    if (r->storage.x) return r->storage.x + first * r->stride;
+    if (r->storage.place)
+        return gather_borrowed(r, rows_from(first, count), buffer, NULL), buffer;
+    for (size_t i = 0; i < count; i++)
+        r->storage.kind->decode(r, first + i, buffer + i * r->stride);
     return buffer;
 }
 
 static size_t rows_from_on(const rows *r, size_t first, size_t limit)
 {
-    return rows_all(r) - first < limit ? rows_all(r) - first : limit;
+    return total_rows(r) - first < limit ? total_rows(r) - first : limit;
 }
 
 /* Row of the table that is the first here. */
 static size_t rows_before(const rows *r)
 {
-    return r->partition ? r->partition->first : 0;
+    return r->partition ? r->partition->first_row : 0;
 }
 
 /* The first piece that begins at row i or later. */
@@ -159,7 +161,7 @@ static void survey_piece(void *self, unsigned worker, size_t index)
         block_moments(s->width, r->stride, n, x, own);
         merge_moments(s->width, done, n, s->of_piece + 2 * s->width * index, own);
         const unsigned char *at =
-            r->place ? (const unsigned char *)x : bytes + (begin + done) * row_bytes;
+            r->storage.place ? (const unsigned char *)x : bytes + (begin + done) * row_bytes;
         if (s->hashed && done + n < count) hash_more(&hash, at, n * row_bytes);
         if (!s->hashed || done + n < count) continue;
         uint64_t joined = hash_close(&hash, at, n * row_bytes);
@@ -193,17 +195,17 @@ static void join_pieces(survey *s, size_t own, double *total)
 /* Rows whose piece begins on another rank are looked at there, with what comes before it. */
 static void before_first(const survey *s)
 {
-    size_t head = s->first * HASH_ROWS - rows_before(s->pass->r), n = s->pass->r->n;
+    size_t head = s->first * HASH_ROWS - rows_before(s->pass->r), n = s->pass->r->local_rows;
     if (s->pass->before) s->pass->before(s->pass->self, 0, head < n ? head : n);
 }
 
 static sbps_status survey_dense(survey *s, double *total, sbps_error *err)
 {
     const rows *r = s->pass->r;
-    size_t buffer_doubles = r->x ? 0 : BLOCK_ROWS * r->stride;
-    s->pieces = piece_from(rows_all(r));
+    size_t buffer_doubles = r->storage.x ? 0 : BLOCK_ROWS * r->stride;
+    s->pieces = piece_from(total_rows(r));
     s->first = piece_from(rows_before(r));
-    size_t own = piece_from(rows_before(r) + r->n) - s->first;
+    size_t own = piece_from(rows_before(r) + r->local_rows) - s->first;
     before_first(s);
     s->thread_doubles = 4 * s->width + buffer_doubles;
     s->of_piece = unset_doubles(2 * s->width * own);
@@ -225,9 +227,9 @@ static void sum_shifted(const rows *r, const double *shift, double *sum)
     size_t rank = ranks_rank(among), size = ranks_size(among);
     memset(sum, 0, bytes);
     if (rank > 0) ranks_receive(among, rank - 1, sum, bytes);
-    r->storage->sums(r, shift, sum, sum + d, sum + 2 * d);
+    r->storage.kind->sums(r, shift, sum, sum + d, sum + 2 * d);
     if (rank + 1 < size) ranks_send(among, rank + 1, sum, bytes);
-    if (rank + 1 == size) r->storage->sum_rest(r, shift, sum, sum + d, sum + 2 * d);
+    if (rank + 1 == size) r->storage.kind->sum_rest(r, shift, sum, sum + d, sum + 2 * d);
     if (among) ranks_broadcast(among, size - 1, sum, bytes);
 }
 
@@ -238,12 +240,12 @@ static sbps_status sum_up(const survey *s, double *mean, sbps_error *err)
     size_t d = r->d, width = s->width;
     double *sum = new_doubles(3 * d), *square = sum + d;
     if (!sum) return fail_memory(err);
-    r->storage->decode(r, 0, mean);
+    r->storage.kind->decode(r, 0, mean);
     if (r->partition) ranks_broadcast(r->partition->among, 0, mean, d * sizeof *mean);
     sum_shifted(r, mean, sum);
-    for (size_t j = 0; j < d; j++) mean[j] += sum[j] / (double)rows_all(r);
+    for (size_t j = 0; j < d; j++) mean[j] += sum[j] / (double)total_rows(r);
     sum_shifted(r, mean, sum);
-    correct(d, (double)rows_all(r), sum, square, mean, mean + width);
+    correct(d, (double)total_rows(r), sum, square, mean, mean + width);
     free(sum);
     return SBPS_OK;
 }
@@ -257,7 +259,7 @@ sbps_status column_moments(const row_pass *pass, double *mean, double *sd, uint6
     if (!total) return fail_memory(err);
     if (s.hashed) s.seed = hash_seed(r);
     sbps_status status =
-        r->storage->sums ? sum_up(&s, total, err) : survey_dense(&s, total, err);
+        r->storage.kind->sums ? sum_up(&s, total, err) : survey_dense(&s, total, err);
     memcpy(mean, total, r->d * sizeof *mean);
     for (size_t j = 0; j < r->d; j++) sd[j] = sqrt(total[s.width + j]);
     if (pieces) *pieces = atomic_load(&s.joined);

@@ -35,7 +35,7 @@ static bool calls_function(const char *formula)
 
 content_kind content_kind_of(const rows *r, const char *formula)
 {
-    bool rounded = r->x_float || (formula && calls_function(formula));
+    bool rounded = r->storage.x_float || (formula && calls_function(formula));
     return rounded ? CONTENT_ROUNDED : CONTENT_EXACT;
 }
 
@@ -130,8 +130,8 @@ typedef struct {
 static void add_entries(const rows *r, size_t i, row_content *c)
 {
     if (r->intercept) content_number(c, 0, 1.0);
-    for (uint64_t at = r->start[i]; at < r->start[i + 1]; at++)
-        content_number(c, r->column[at], r->value ? r->value[at] : 1.0);
+    for (uint64_t at = r->storage.start[i]; at < r->storage.start[i + 1]; at++)
+        content_number(c, r->storage.column[at], r->storage.value ? r->storage.value[at] : 1.0);
 }
 
 static void add_groups(const row_groups *g, size_t i, row_content *c, double *z)
@@ -148,18 +148,19 @@ static void add_groups(const row_groups *g, size_t i, row_content *c, double *z)
 /* The block's rows as doubles, `stride` from row to row. */
 static const double *dense_block(const rows *r, size_t first, size_t n, double *buffer)
 {
-    if (r->x) return r->x + first * r->stride;
-    if (r->storage->gather_dense)
-        r->storage->gather_dense(r, rows_from(first, n), buffer, NULL);
+    if (r->storage.x) return r->storage.x + first * r->stride;
+    if (r->storage.kind->gather_dense)
+        r->storage.kind->gather_dense(r, rows_from(first, n), buffer, NULL);
     else
-        for (size_t i = 0; i < n; i++) r->storage->decode(r, first + i, buffer + i * r->stride);
+        for (size_t i = 0; i < n; i++)
+            r->storage.kind->decode(r, first + i, buffer + i * r->stride);
     return buffer;
 }
 
 static uint64_t sum_block(const table_pass *p, size_t first, size_t n, double *scratch)
 {
     const rows *r = p->r;
-    const double *x = r->start ? NULL : dense_block(r, first, n, scratch);
+    const double *x = r->storage.start ? NULL : dense_block(r, first, n, scratch);
     uint64_t sum = 0;
     for (size_t k = 0, i = first; k < n; k++, i++) {
         row_content c = {.kind = p->kind};
@@ -178,7 +179,8 @@ static uint64_t sum_block(const table_pass *p, size_t first, size_t n, double *s
 static void sum_part(void *self, unsigned worker, size_t part)
 {
     table_pass *p = self;
-    size_t end = (part + 1) * PART_ROWS < p->r->n ? (part + 1) * PART_ROWS : p->r->n;
+    size_t end =
+        (part + 1) * PART_ROWS < p->r->local_rows ? (part + 1) * PART_ROWS : p->r->local_rows;
     uint64_t sum = 0;
     for (size_t i = part * PART_ROWS; i < end; i += BLOCK_ROWS)
         sum += sum_block(p, i, end - i < BLOCK_ROWS ? end - i : BLOCK_ROWS,
@@ -212,14 +214,15 @@ sbps_status content_table(const rows *r, content_kind kind, unsigned threads,
 {
     table_pass p = {.r = r, .kind = kind};
     *out = (table_content){0};
-    if (kind == CONTENT_UNKNOWN || r->recipe) return SBPS_OK;
+    if (kind == CONTENT_UNKNOWN || r->storage.recipe) return SBPS_OK;
     if (threads == 0) threads = 1;
-    p.x_doubles = r->start || r->x ? 0 : BLOCK_ROWS * r->stride;
+    p.x_doubles = r->storage.start || r->storage.x ? 0 : BLOCK_ROWS * r->stride;
     p.width = p.x_doubles + max_effects(r->groups) + 1;
     p.scratch = new_doubles(threads * p.width);
-    sbps_status status =
-        p.scratch ? workers_run(threads, (r->n + PART_ROWS - 1) / PART_ROWS, sum_part, &p, err)
-                  : fail_memory(err);
+    sbps_status status = p.scratch
+                             ? workers_run(threads, (r->local_rows + PART_ROWS - 1) / PART_ROWS,
+                                           sum_part, &p, err)
+                             : fail_memory(err);
     if (status == SBPS_OK) *out = (table_content){kind, over_ranks(r, atomic_load(&p.sum))};
     free(p.scratch);
     return status;

@@ -8,36 +8,37 @@
 static void products(const rows *data, const kernels *k, row_range r, const double *p,
                      const double *q, double *eta, double *deta)
 {
-    k->row_products_float(data->x_float, data->stride, r.list, r.first, r.n, p, q, eta, deta);
+    k->row_products_float(data->storage.x_float, data->stride, r.list, r.first, r.n, p, q, eta,
+                          deta);
 }
 
 static void floats_combine(const rows *data, const kernels *k, row_range r, const double *c,
                            double *out)
 {
-    k->row_combine_float(data->x_float, data->stride, r.list, r.first, r.n, c, out);
+    k->row_combine_float(data->storage.x_float, data->stride, r.list, r.first, r.n, c, out);
 }
 
 static void decode(const rows *data, size_t i, double *out)
 {
-    const float *x = data->x_float + i * data->stride;
+    const float *x = data->storage.x_float + i * data->stride;
     for (size_t j = 0; j < data->stride; j++) out[j] = x[j];
 }
 
 static double floats_cell(const rows *data, size_t i, size_t j)
 {
-    return data->x_float[i * data->stride + j];
+    return data->storage.x_float[i * data->stride + j];
 }
 
 static double floats_bytes(const rows *data)
 {
-    return (double)(data->n * data->stride * sizeof *data->x_float);
+    return (double)(data->local_rows * data->stride * sizeof *data->storage.x_float);
 }
 
 static bool outer(const rows *data, const kernels *k, size_t first, size_t n, const double *c,
                   size_t pitch, double *out)
 {
     if (data->d > OUTER_COLUMNS) return false;
-    k->row_outer_float(data->x_float, data->stride, first, n, c, data->d, pitch, out);
+    k->row_outer_float(data->storage.x_float, data->stride, first, n, c, data->d, pitch, out);
     return true;
 }
 
@@ -54,8 +55,8 @@ const storage_kind storage_float = {
 /* Value i goes where value i / 2 was, which has been read: no second table is needed. */
 void floats_from_doubles(rows *r)
 {
-    size_t count = r->n * r->stride;
-    unsigned char *at = (unsigned char *)r->x;
+    size_t count = r->local_rows * r->stride;
+    unsigned char *at = (unsigned char *)r->storage.x;
     for (size_t i = 0; i < count; i++) {
         double value;
         memcpy(&value, at + i * sizeof value, sizeof value);
@@ -63,9 +64,9 @@ void floats_from_doubles(rows *r)
         memcpy(at + i * sizeof less, &less, sizeof less);
     }
     /* without columns there is nothing to make smaller, and realloc to nothing would free it */
-    bool owned = !r->mapped && count > 0;
-    void *half = owned ? realloc(r->x, count * sizeof(float)) : NULL;
-    r->x_float = half ? half : (void *)r->x;
-    r->x = NULL;
-    r->storage = &storage_float;
+    bool owned = !r->storage.mapped && count > 0;
+    void *half = owned ? realloc(r->storage.x, count * sizeof(float)) : NULL;
+    r->storage.x_float = half ? half : (void *)r->storage.x;
+    r->storage.x = NULL;
+    r->storage.kind = &storage_float;
 }

@@ -13,7 +13,7 @@ static size_t gather_block(const rows *data, row_range r, size_t done, double *o
 {
     size_t n = r.n - done < block_rows(data) ? r.n - done : block_rows(data);
     row_range b = r.list ? (row_range){r.list + done, 0, n} : rows_from(r.first + done, n);
-    data->storage->gather_dense(data, b, out, NULL);
+    data->storage.kind->gather_dense(data, b, out, NULL);
     return n;
 }
 
@@ -40,7 +40,7 @@ void gathered_combine(const rows *data, const kernels *k, row_range r, const dou
 
 void gathered_decode(const rows *data, size_t i, double *out)
 {
-    data->storage->gather_dense(data, rows_from(i, 1), out, NULL);
+    data->storage.kind->gather_dense(data, rows_from(i, 1), out, NULL);
 }
 
 bool gathered_outer(const rows *data, const kernels *k, size_t first, size_t n, const double *c,
@@ -61,18 +61,18 @@ bool gathered_outer(const rows *data, const kernels *k, size_t first, size_t n, 
 static void point_at(const rows *data, double *x, size_t n, rows *view)
 {
     *view = *data;
-    view->storage = &storage_double;
-    view->x = x;
-    view->n = n;
-    view->place = NULL;
-    view->from = NULL;
-    view->recipe = NULL;
+    view->storage.kind = &storage_double;
+    view->storage.x = x;
+    view->local_rows = n;
+    view->storage.place = NULL;
+    view->storage.source_row = NULL;
+    view->storage.recipe = NULL;
 }
 
 void gathered_view(const rows *data, row_range r, double *buffer, rows *view)
 {
     double *y = data->y ? NULL : buffer + r.n * data->stride;
-    data->storage->gather_dense(data, r, buffer, y);
+    data->storage.kind->gather_dense(data, r, buffer, y);
     point_at(data, buffer, r.n, view);
     view->y = y ? y : data->y + r.first;
     if (data->weight) view->weight = data->weight + r.first;
@@ -87,7 +87,7 @@ struct gathered_rows {
 
 gathered_rows *gathered_open(const rows *data, size_t capacity)
 {
-    if (!data->storage->gather_dense) return NULL;
+    if (!data->storage.kind->gather_dense) return NULL;
     gathered_rows *l = malloc(sizeof *l + capacity * data->stride * sizeof *l->x);
     if (!l) return NULL;
     l->first = l->n = 0;
@@ -105,9 +105,9 @@ const rows *gathered_take(gathered_rows *l, const rows *data, row_range *r)
 {
     if (r->list || r->n > l->capacity) return data;
     if (r->first < l->first || r->first + r->n > l->first + l->n) {
-        data->storage->gather_dense(data, *r, l->x, NULL);
+        data->storage.kind->gather_dense(data, *r, l->x, NULL);
         l->first = r->first;
-        l->n = l->view.n = r->n;
+        l->n = l->view.local_rows = r->n;
     }
     r->first -= l->first;
     return &l->view;

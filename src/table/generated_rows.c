@@ -20,7 +20,7 @@
 /* Consecutive rows. */
 static void make_run(const rows *data, size_t first, size_t n, double *x, double *y)
 {
-    const row_recipe *c = data->recipe;
+    const row_recipe *c = data->storage.recipe;
     size_t intercept = data->intercept, stride = data->stride;
     const kernels *k = c->k;
     double eta[TARGET_ROWS];
@@ -31,7 +31,7 @@ static void make_run(const rows *data, size_t first, size_t n, double *x, double
         for (size_t i = 0; i < more && data->d < stride; i++)
             memset(at + i * stride + data->d, 0, (stride - data->d) * sizeof *at);
         for (size_t i = 0; intercept && i < more; i++) at[i * stride] = 1.0;
-        k->counter_rows(c->seed, data->made_from + first + done, more, c->features,
+        k->counter_rows(c->seed, data->storage.recipe_first + first + done, more, c->features,
                         at + intercept, stride, y ? pairs : NULL);
         if (!y) continue;
         k->row_products(at, stride, NULL, 0, more, c->truth, NULL, eta, NULL);
@@ -90,26 +90,26 @@ const storage_kind storage_generated = {
 static bool name_columns(rows *r)
 {
     char name[32];
-    r->names = calloc(r->d, sizeof *r->names);
-    r->target = copy_text("y");
-    for (size_t j = 0; r->names && j < r->d; j++) {
+    r->table.names = calloc(r->d, sizeof *r->table.names);
+    r->table.target = copy_text("y");
+    for (size_t j = 0; r->table.names && j < r->d; j++) {
         snprintf(name, sizeof name, "x%zu", j + 1 - r->intercept);
-        r->names[j] = copy_text(j < r->intercept ? "intercept" : name);
-        if (!r->names[j]) return false;
+        r->table.names[j] = copy_text(j < r->intercept ? "intercept" : name);
+        if (!r->table.names[j]) return false;
     }
-    return r->names && r->target;
+    return r->table.names && r->table.target;
 }
 
 /* The law's, of columns. */
 static bool set_moments(rows *r)
 {
-    r->mean = new_doubles(r->d);
-    r->sd = new_doubles(r->d);
-    for (size_t j = 0; r->mean && r->sd && j < r->d; j++) {
-        r->mean[j] = j < r->intercept ? 1.0 : 0.0;
-        r->sd[j] = j < r->intercept ? 0.0 : COUNTER_UNIT * sqrt((0x1p32 - 1.0) / 12.0);
+    r->table.mean = new_doubles(r->d);
+    r->table.sd = new_doubles(r->d);
+    for (size_t j = 0; r->table.mean && r->table.sd && j < r->d; j++) {
+        r->table.mean[j] = j < r->intercept ? 1.0 : 0.0;
+        r->table.sd[j] = j < r->intercept ? 0.0 : COUNTER_UNIT * sqrt((0x1p32 - 1.0) / 12.0);
     }
-    return r->mean && r->sd;
+    return r->table.mean && r->table.sd;
 }
 
 static row_recipe *write_recipe(const generated_spec *spec, const rows *r)
@@ -153,17 +153,17 @@ sbps_status generated_create(const generated_spec *spec, rows **out, sbps_error 
     rows *r = calloc(1, sizeof *r);
     if (!r) return fail_memory(err);
     size_t d = spec->features + spec->intercept;
-    *r = (rows){.storage = &storage_generated,
-                .n = spec->n,
+    *r = (rows){.storage.kind = &storage_generated,
+                .local_rows = spec->n,
                 .d = d,
                 .stride = (d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES,
                 .intercept = spec->intercept,
                 .recompute_rows = true,
-                .seed = spec->seed,
-                .hash = hash_recipe(spec)};
-    while (r->part * PARTS_MAX < r->n) r->part += PART_ROWS;
-    r->recipe = write_recipe(spec, r);
-    if (r->recipe && name_columns(r) && set_moments(r)) {
+                .table.seed = spec->seed,
+                .table.hash = hash_recipe(spec)};
+    while (r->sum_part_rows * PARTS_MAX < r->local_rows) r->sum_part_rows += PART_ROWS;
+    r->storage.recipe = write_recipe(spec, r);
+    if (r->storage.recipe && name_columns(r) && set_moments(r)) {
         *out = r;
         return SBPS_OK;
     }
@@ -174,11 +174,11 @@ sbps_status generated_create(const generated_spec *spec, rows **out, sbps_error 
 rows generated_sample(const rows *data, size_t n)
 {
     rows few = *data;
-    size_t all = rows_all(data);
-    few.n = n < all ? n : all;
+    size_t all = total_rows(data);
+    few.local_rows = n < all ? n : all;
     few.partition = NULL;
-    few.made_from = 0;
-    few.part = 0;
+    few.storage.recipe_first = 0;
+    few.sum_part_rows = 0;
     return few;
 }
 
@@ -187,14 +187,15 @@ rows generated_sample(const rows *data, size_t n)
 /* Borders of shares lie between parts of sums. */
 static size_t begin_of(const rows *r, size_t size, size_t rank)
 {
-    if (r->part <= PART_ROWS) return partition_begin(r->n, size, rank);
-    size_t units = (r->n + r->part - 1) / r->part, begin = units * rank / size * r->part;
-    return begin < r->n ? begin : r->n;
+    if (r->sum_part_rows <= PART_ROWS) return partition_begin(r->local_rows, size, rank);
+    size_t units = (r->local_rows + r->sum_part_rows - 1) / r->sum_part_rows,
+           begin = units * rank / size * r->sum_part_rows;
+    return begin < r->local_rows ? begin : r->local_rows;
 }
 
 sbps_status generated_distribute(rows *r, ranks *among, sbps_error *err)
 {
-    size_t size = among->size, smallest = r->n;
+    size_t size = among->size, smallest = r->local_rows;
     double first;
     for (size_t i = 0; i < size; i++) {
         size_t own = begin_of(r, size, i + 1) - begin_of(r, size, i);
@@ -204,17 +205,17 @@ sbps_status generated_distribute(rows *r, ranks *among, sbps_error *err)
         return fail(err, SBPS_BAD_ARG,
                     "%zu rows are too few for %zu ranks, each of which wants %zu: start fewer, "
                     "or one",
-                    r->n, size, 2 * ROW_BLOCK);
+                    r->local_rows, size, 2 * ROW_BLOCK);
     row_partition *partition = malloc(sizeof *partition);
     if (!partition) return fail_memory(err);
     generated_targets(r, rows_from(0, 1), &first);
     *partition = (row_partition){.among = among,
-                                 .first = begin_of(r, size, among->rank),
-                                 .whole = r->n,
-                                 .rows_min = smallest,
-                                 .origin = first};
-    r->n = begin_of(r, size, among->rank + 1) - partition->first;
-    r->made_from = partition->first;
+                                 .first_row = begin_of(r, size, among->rank),
+                                 .total_rows = r->local_rows,
+                                 .min_local_rows = smallest,
+                                 .target_origin = first};
+    r->local_rows = begin_of(r, size, among->rank + 1) - partition->first_row;
+    r->storage.recipe_first = partition->first_row;
     r->partition = partition;
     return SBPS_OK;
 }

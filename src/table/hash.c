@@ -110,7 +110,7 @@ static ranks *ranks_with(const rows *r)
 static uint64_t hash_column(uint64_t h, const rows *r, const double *x)
 {
     if (!x) return mix(h, 1);
-    return hash_over(ranks_with(r), h, x, r->n * sizeof *x, rows_all(r) * sizeof *x);
+    return hash_over(ranks_with(r), h, x, r->local_rows * sizeof *x, total_rows(r) * sizeof *x);
 }
 
 /* ---- sparse rows ---- */
@@ -120,11 +120,12 @@ static uint64_t hash_starts(uint64_t h, const rows *r, uint64_t before)
 {
     ranks *among = ranks_with(r);
     size_t last = ranks_rank(among) + 1 == ranks_size(among);
-    if (!among) return hash_bytes(h, r->start, (r->n + 1) * sizeof *r->start);
-    hash_relay c = {.stream = hash_open(h, (rows_all(r) + 1) * sizeof *r->start)};
+    if (!among)
+        return hash_bytes(h, r->storage.start, (r->local_rows + 1) * sizeof *r->storage.start);
+    hash_relay c = {.stream = hash_open(h, (total_rows(r) + 1) * sizeof *r->storage.start)};
     relay_receive(among, &c);
-    for (size_t i = 0; i < r->n + last; i++) {
-        uint64_t start = r->start[i] + before;
+    for (size_t i = 0; i < r->local_rows + last; i++) {
+        uint64_t start = r->storage.start[i] + before;
         relay_add(&c, &start, sizeof start);
     }
     return relay_finish(among, &c);
@@ -133,7 +134,7 @@ static uint64_t hash_starts(uint64_t h, const rows *r, uint64_t before)
 static uint64_t hash_entries(uint64_t h, const rows *r)
 {
     ranks *among = ranks_with(r);
-    size_t entries = r->start[r->n], before = 0, all = entries;
+    size_t entries = r->storage.start[r->local_rows], before = 0, all = entries;
     for (size_t i = 0; among && i < among->size; i++) {
         size_t theirs = entries;
         ranks_broadcast(among, i, &theirs, sizeof theirs);
@@ -141,23 +142,26 @@ static uint64_t hash_entries(uint64_t h, const rows *r)
         all += i == among->rank ? 0 : theirs;
     }
     h = hash_starts(h, r, before);
-    h = hash_over(among, h, r->column, entries * sizeof *r->column, all * sizeof *r->column);
-    if (!r->value) return mix(h, 1);
-    return hash_over(among, h, r->value, entries * sizeof *r->value, all * sizeof *r->value);
+    h = hash_over(among, h, r->storage.column, entries * sizeof *r->storage.column,
+                  all * sizeof *r->storage.column);
+    if (!r->storage.value) return mix(h, 1);
+    return hash_over(among, h, r->storage.value, entries * sizeof *r->storage.value,
+                     all * sizeof *r->storage.value);
 }
 
 const unsigned char *hash_rows(const rows *r, size_t *bytes)
 {
     *bytes = rows_stride_bytes(r);
-    return r->x ? (const unsigned char *)r->x : (const unsigned char *)r->x_float;
+    return r->storage.x ? (const unsigned char *)r->storage.x
+                        : (const unsigned char *)r->storage.x_float;
 }
 
 uint64_t hash_seed(const rows *r)
 {
-    const uint64_t shape[] = {rows_all(r), r->d, r->stride, r->intercept};
+    const uint64_t shape[] = {total_rows(r), r->d, r->stride, r->intercept};
     uint64_t h = hash_bytes(0, shape, sizeof shape);
-    h = hash_bytes(h, r->storage->name, strlen(r->storage->name));
-    return r->x || r->place ? h : mix(h, 1);
+    h = hash_bytes(h, r->storage.kind->name, strlen(r->storage.kind->name));
+    return r->storage.x || r->storage.place ? h : mix(h, 1);
 }
 
 uint64_t hash_join(uint64_t others, uint64_t piece, size_t index, size_t count)
@@ -191,24 +195,26 @@ static uint64_t hash_groups(uint64_t h, const row_groups *g, size_t n)
 
 uint64_t hash_table(const rows *r, uint64_t pieces)
 {
-    uint64_t h = r->start ? hash_entries(hash_seed(r), r) : pieces;
+    uint64_t h = r->storage.start ? hash_entries(hash_seed(r), r) : pieces;
     h = hash_column(h, r, r->y);
     h = hash_column(h, r, r->weight);
     h = hash_column(h, r, r->offset);
-    h = hash_doubles(h, r->mean, r->d);
-    h = hash_doubles(h, r->sd, r->d);
-    for (size_t j = 0; j < r->d; j++) h = hash_bytes(h, r->names[j], strlen(r->names[j]));
-    if (r->groups) h = hash_groups(h, r->groups, r->n);
-    return hash_bytes(h, r->target, strlen(r->target));
+    h = hash_doubles(h, r->table.mean, r->d);
+    h = hash_doubles(h, r->table.sd, r->d);
+    for (size_t j = 0; j < r->d; j++)
+        h = hash_bytes(h, r->table.names[j], strlen(r->table.names[j]));
+    if (r->groups) h = hash_groups(h, r->groups, r->local_rows);
+    return hash_bytes(h, r->table.target, strlen(r->table.target));
 }
 
 uint64_t rows_hash(const rows *r)
 {
-    size_t bytes, count = (r->n + HASH_ROWS - 1) / HASH_ROWS;
+    size_t bytes, count = (r->local_rows + HASH_ROWS - 1) / HASH_ROWS;
     const unsigned char *x = hash_rows(r, &bytes);
     uint64_t all = 0, seed = hash_seed(r);
-    for (size_t k = 0; !r->start && k < count; k++) {
-        size_t first = k * HASH_ROWS, n = r->n - first < HASH_ROWS ? r->n - first : HASH_ROWS;
+    for (size_t k = 0; !r->storage.start && k < count; k++) {
+        size_t first = k * HASH_ROWS,
+               n = r->local_rows - first < HASH_ROWS ? r->local_rows - first : HASH_ROWS;
         all = hash_join(all, hash_bytes(seed, x + first * bytes, n * bytes), k, count);
     }
     return hash_table(r, all);

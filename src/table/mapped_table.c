@@ -217,9 +217,9 @@ static void *entries_at(const table_header *h, unsigned char *base, entries_name
 
 void table_show_entries(const table_header *h, unsigned char *base, rows *r)
 {
-    r->start = entries_at(h, base, ENTRIES_START);
-    r->column = entries_at(h, base, ENTRIES_COLUMN);
-    r->value = entries_at(h, base, ENTRIES_VALUE);
+    r->storage.start = entries_at(h, base, ENTRIES_START);
+    r->storage.column = entries_at(h, base, ENTRIES_COLUMN);
+    r->storage.value = entries_at(h, base, ENTRIES_VALUE);
 }
 
 /* Increasing, and columns of the table; the intercept has no entries. */
@@ -233,13 +233,13 @@ static bool columns_are_sound(const rows *r, const uint32_t *column, size_t coun
 /* Every start, before anything is looked up by it, and every column. */
 static const char *fault_of_entries(const rows *r, size_t count)
 {
-    if (r->start[0] != 0 || r->start[r->n] != count)
+    if (r->storage.start[0] != 0 || r->storage.start[r->local_rows] != count)
         return "its rows do not hold the entries there are";
-    for (size_t i = 0; i < r->n; i++) {
-        if (r->start[i] > r->start[i + 1] || r->start[i + 1] > count)
+    for (size_t i = 0; i < r->local_rows; i++) {
+        if (r->storage.start[i] > r->storage.start[i + 1] || r->storage.start[i + 1] > count)
             return "the entries of a row begin behind their end";
-        size_t begin = r->start[i], row_count = r->start[i + 1] - begin;
-        if (row_count > 0 && !columns_are_sound(r, r->column + begin, row_count))
+        size_t begin = r->storage.start[i], row_count = r->storage.start[i + 1] - begin;
+        if (row_count > 0 && !columns_are_sound(r, r->storage.column + begin, row_count))
             return "the columns of a row do not increase, or are none of the table's";
     }
     return NULL;
@@ -255,52 +255,54 @@ static sbps_status check_entries(const char *path, const table_header *h, const 
 static bool copy_notes(const table_text *t, rows *r)
 {
     const char *label = t->labels;
-    if (t->notes && *t->notes && !(r->notes = copy_text(t->notes))) return false;
+    if (t->notes && *t->notes && !(r->table.notes = copy_text(t->notes))) return false;
     if (t->label_count == 0) return true;
-    if (!(r->labels = calloc(t->label_count, sizeof *r->labels))) return false;
-    r->label_count = t->label_count;
-    for (size_t k = 0; k < r->label_count; k++, label += strlen(label) + 1)
-        if (!(r->labels[k] = copy_text(label))) return false;
+    if (!(r->table.labels = calloc(t->label_count, sizeof *r->table.labels))) return false;
+    r->table.label_count = t->label_count;
+    for (size_t k = 0; k < r->table.label_count; k++, label += strlen(label) + 1)
+        if (!(r->table.labels[k] = copy_text(label))) return false;
     return true;
 }
 
 static bool copy_small(const table_header *h, unsigned char *base, const table_text *t, rows *r)
 {
-    r->mean = new_doubles(r->d);
-    r->sd = new_doubles(r->d);
-    r->names = calloc(r->d + 1, sizeof *r->names);
-    r->target = copy_text(t->how.texts[TEXT_TARGET]);
-    if (!r->mean || !r->sd || !r->names || !r->target) return false;
-    if (r->d > 0) memcpy(r->mean, table_at(h, base, SECTION_MEAN), r->d * sizeof *r->mean);
-    if (r->d > 0) memcpy(r->sd, table_at(h, base, SECTION_SD), r->d * sizeof *r->sd);
+    r->table.mean = new_doubles(r->d);
+    r->table.sd = new_doubles(r->d);
+    r->table.names = calloc(r->d + 1, sizeof *r->table.names);
+    r->table.target = copy_text(t->how.texts[TEXT_TARGET]);
+    if (!r->table.mean || !r->table.sd || !r->table.names || !r->table.target) return false;
+    if (r->d > 0)
+        memcpy(r->table.mean, table_at(h, base, SECTION_MEAN), r->d * sizeof *r->table.mean);
+    if (r->d > 0)
+        memcpy(r->table.sd, table_at(h, base, SECTION_SD), r->d * sizeof *r->table.sd);
     const char *name = t->names;
     for (size_t j = 0; j < r->d; j++, name += strlen(name) + 1)
-        if (!(r->names[j] = copy_text(name))) return false;
+        if (!(r->table.names[j] = copy_text(name))) return false;
     return copy_notes(t, r);
 }
 
 static sbps_status make_rows(const table_header *h, const table_text *t, rows *r,
                              sbps_error *err)
 {
-    unsigned char *base = r->mapped->base;
-    r->storage = storage_named(h);
-    r->n = h->rows;
+    unsigned char *base = r->storage.mapped->base;
+    r->storage.kind = storage_named(h);
+    r->local_rows = h->rows;
     r->stride = h->stride;
     r->intercept = h->flags & TABLE_INTERCEPT;
-    if (r->storage == &storage_sparse)
+    if (r->storage.kind == &storage_sparse)
         table_show_entries(h, base, r);
-    else if (r->storage == &storage_float)
-        r->x_float = (float *)(base + h->section[SECTION_X].at);
+    else if (r->storage.kind == &storage_float)
+        r->storage.x_float = (float *)(base + h->section[SECTION_X].at);
     else
-        r->x = table_at(h, base, SECTION_X);
+        r->storage.x = table_at(h, base, SECTION_X);
     r->y = table_at(h, base, SECTION_Y);
     r->weight = table_at(h, base, SECTION_WEIGHT);
     r->offset = table_at(h, base, SECTION_OFFSET);
-    r->hash = h->hash;
-    r->seed = h->seed;
+    r->table.hash = h->hash;
+    r->table.seed = h->seed;
     r->d = h->columns;
     if (copy_small(h, base, t, r)) return SBPS_OK;
-    if (!r->names) r->d = 0;
+    if (!r->table.names) r->d = 0;
     return fail_memory(err);
 }
 
@@ -333,8 +335,8 @@ static sbps_status read_groups(const char *path, const table_header *h, rows *r,
 {
     bool none = h->version >= TABLE_VERSION_DESIGN && h->groups.size == 0;
     if (h->version < TABLE_VERSION_GROUPS || none) return SBPS_OK;
-    r->groups =
-        groups_read(r->mapped->base + h->groups.at, h->groups.size, r->n, &how->formula);
+    r->groups = groups_read(r->storage.mapped->base + h->groups.at, h->groups.size,
+                            r->local_rows, &how->formula);
     return r->groups ? SBPS_OK
                      : fail_damaged(path, "its groups do not hold what they should", err);
 }
@@ -343,10 +345,10 @@ static sbps_status read_design(const char *path, const table_header *h, rows *r,
                                sbps_error *err)
 {
     if (h->version < TABLE_VERSION_DESIGN) return SBPS_OK;
-    const char *text = (const char *)r->mapped->base + h->design.at;
+    const char *text = (const char *)r->storage.mapped->base + h->design.at;
     if (text[h->design.size - 1] != '\0' || table_design_crc(text) != h->design_crc)
         return fail_damaged(path, "the checksum of its design is wrong", err);
-    return (r->design = copy_text(text)) ? SBPS_OK : fail_memory(err);
+    return (r->table.design = copy_text(text)) ? SBPS_OK : fail_memory(err);
 }
 
 sbps_status table_map(const char *path, rows **out, table_making *how, sbps_error *err)
@@ -355,23 +357,24 @@ sbps_status table_map(const char *path, rows **out, table_making *how, sbps_erro
     table_text t = {0};
     *out = NULL;
     rows *r = calloc(1, sizeof *r);
-    if (r) r->mapped = calloc(1, sizeof *r->mapped);
-    if (!r || !r->mapped) {
+    if (r) r->storage.mapped = calloc(1, sizeof *r->storage.mapped);
+    if (!r || !r->storage.mapped) {
         free(r);
         return fail_memory(err);
     }
-    r->mapped->file = -1;
-    r->mapped->readers = readers_create();
-    sbps_status status = r->mapped->readers ? SBPS_OK : fail_memory(err);
-    if (status == SBPS_OK) status = open_map(path, r->mapped, &h, err);
-    if (status == SBPS_OK && !read_text(&h, r->mapped->base, &t))
+    r->storage.mapped->file = -1;
+    r->storage.mapped->readers = readers_create();
+    sbps_status status = r->storage.mapped->readers ? SBPS_OK : fail_memory(err);
+    if (status == SBPS_OK) status = open_map(path, r->storage.mapped, &h, err);
+    if (status == SBPS_OK && !read_text(&h, r->storage.mapped->base, &t))
         status = fail_damaged(path, "its text does not hold what it should", err);
     if (status == SBPS_OK) status = make_rows(&h, &t, r, err);
     if (status == SBPS_OK) status = read_groups(path, &h, r, &t.how, err);
     if (status == SBPS_OK) status = read_design(path, &h, r, err);
-    if (status == SBPS_OK && r->start) status = check_entries(path, &h, r, err);
+    if (status == SBPS_OK && r->storage.start) status = check_entries(path, &h, r, err);
     if (status == SBPS_OK) {
-        madvise(r->mapped->base, r->mapped->size, MADV_RANDOM); /* see read_ahead.c */
+        madvise(r->storage.mapped->base, r->storage.mapped->size,
+                MADV_RANDOM); /* see read_ahead.c */
         t.how.standardized = h.flags & TABLE_STANDARDIZED;
         *how = t.how;
         *out = r;
@@ -382,15 +385,15 @@ sbps_status table_map(const char *path, rows **out, table_making *how, sbps_erro
 
 void table_unmap(rows *r)
 {
-    if (!r->mapped) return;
-    readers_destroy(r->mapped->readers);
-    if (r->mapped->base) munmap(r->mapped->base, r->mapped->size);
-    if (r->mapped->file >= 0) close(r->mapped->file);
-    free(r->mapped);
-    r->mapped = NULL;
-    r->x = r->y = r->weight = r->offset = NULL;
-    r->x_float = NULL;
-    r->start = NULL;
-    r->column = NULL;
-    r->value = NULL;
+    if (!r->storage.mapped) return;
+    readers_destroy(r->storage.mapped->readers);
+    if (r->storage.mapped->base) munmap(r->storage.mapped->base, r->storage.mapped->size);
+    if (r->storage.mapped->file >= 0) close(r->storage.mapped->file);
+    free(r->storage.mapped);
+    r->storage.mapped = NULL;
+    r->storage.x = r->y = r->weight = r->offset = NULL;
+    r->storage.x_float = NULL;
+    r->storage.start = NULL;
+    r->storage.column = NULL;
+    r->storage.value = NULL;
 }

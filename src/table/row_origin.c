@@ -175,7 +175,7 @@ size_t *same_places(size_t n)
 static sbps_status origin_in_memory(const rows *data, size_t place, size_t *origin,
                                     sbps_error *err)
 {
-    size_t *to = shuffled_places(data->seed, rows_all(data), 1);
+    size_t *to = shuffled_places(data->table.seed, total_rows(data), 1);
     if (!to) return fail_memory(err);
     for (*origin = 0; to[*origin] != place;) ++*origin;
     free(to);
@@ -198,8 +198,8 @@ static int by_key(const void *a, const void *b)
 static size_t *count_buckets(const rows *data)
 {
     size_t *count = calloc(BUCKETS + 1, sizeof *count);
-    rng random = rng_stream(data->seed, 0, RNG_SHUFFLE);
-    for (size_t i = 0; count && i < rows_all(data); i++)
+    rng random = rng_stream(data->table.seed, 0, RNG_SHUFFLE);
+    for (size_t i = 0; count && i < total_rows(data); i++)
         count[rng_word(&random) >> (64 - TOP_BITS)]++;
     return count;
 }
@@ -250,8 +250,8 @@ static bool find_buckets(const rows *data, size_t count, const size_t *place, ke
 /* Keys of these buckets, in their order. */
 static void fill_buckets(const rows *data, key_buckets *b)
 {
-    rng random = rng_stream(data->seed, 0, RNG_SHUFFLE);
-    for (size_t i = 0; i < rows_all(data); i++) {
+    rng random = rng_stream(data->table.seed, 0, RNG_SHUFFLE);
+    for (size_t i = 0; i < total_rows(data); i++) {
         uint64_t key = rng_word(&random);
         size_t *to = &b->from[key >> (64 - TOP_BITS)];
         if (*to != SIZE_MAX) b->keys[(*to)++] = (keyed){key, i};
@@ -282,7 +282,7 @@ sbps_status rows_origins(const rows *data, size_t count, size_t *place, sbps_err
 sbps_status rows_origin(const rows *data, size_t place, size_t *origin, sbps_error *err)
 {
     *origin = place;
-    if (data->in_order) return SBPS_OK;
-    if (!data->mapped) return origin_in_memory(data, place, origin, err);
+    if (data->table.in_order) return SBPS_OK;
+    if (!data->storage.mapped) return origin_in_memory(data, place, origin, err);
     return rows_origins(data, 1, origin, err);
 }

@@ -35,9 +35,9 @@ sbps_status partition_create(size_t whole, ranks *among, row_partition **out, sb
                     whole, size, RANK_ROWS_MIN);
     if (!(*out = malloc(sizeof **out))) return fail_memory(err);
     **out = (row_partition){.among = among,
-                            .first = partition_begin(whole, size, among->rank),
-                            .whole = whole,
-                            .rows_min = smallest};
+                            .first_row = partition_begin(whole, size, among->rank),
+                            .total_rows = whole,
+                            .min_local_rows = smallest};
     return SBPS_OK;
 }
 
@@ -48,8 +48,9 @@ static double origin_of(const rows *r)
 
 void partition_set_origin(const rows *r)
 {
-    r->partition->origin = origin_of(r);
-    ranks_broadcast(r->partition->among, 0, &r->partition->origin, sizeof r->partition->origin);
+    r->partition->target_origin = origin_of(r);
+    ranks_broadcast(r->partition->among, 0, &r->partition->target_origin,
+                    sizeof r->partition->target_origin);
 }
 
 /* An array in memory becomes `count` of its elements from `first`; a mapped one is only pointed into. */
@@ -73,21 +74,23 @@ static bool cut(bool mapped, void **array, size_t each, size_t first, size_t cou
 /* Entries of sparse rows; a mapped table's are found by where its rows start in the file. */
 static bool cut_entries(rows *r, size_t first, size_t n)
 {
-    if (!r->start) return true;
-    size_t from = r->start[first], count = r->start[first + n] - from;
-    bool mapped = r->mapped;
-    if (!cut(mapped, (void **)&r->start, sizeof *r->start, first, n + 1)) return false;
+    if (!r->storage.start) return true;
+    size_t from = r->storage.start[first], count = r->storage.start[first + n] - from;
+    bool mapped = r->storage.mapped;
+    if (!cut(mapped, (void **)&r->storage.start, sizeof *r->storage.start, first, n + 1))
+        return false;
     if (mapped) return true;
-    for (size_t i = 0; i <= n; i++) r->start[i] -= from;
-    return cut(false, (void **)&r->column, sizeof *r->column, from, count) &&
-           cut(false, (void **)&r->value, sizeof *r->value, from, count);
+    for (size_t i = 0; i <= n; i++) r->storage.start[i] -= from;
+    return cut(false, (void **)&r->storage.column, sizeof *r->storage.column, from, count) &&
+           cut(false, (void **)&r->storage.value, sizeof *r->storage.value, from, count);
 }
 
 static bool cut_rows(rows *r, size_t first, size_t n)
 {
-    bool mapped = r->mapped;
-    return cut(mapped, (void **)&r->x, r->stride * sizeof *r->x, first, n) &&
-           cut(mapped, (void **)&r->x_float, r->stride * sizeof *r->x_float, first, n) &&
+    bool mapped = r->storage.mapped;
+    return cut(mapped, (void **)&r->storage.x, r->stride * sizeof *r->storage.x, first, n) &&
+           cut(mapped, (void **)&r->storage.x_float, r->stride * sizeof *r->storage.x_float,
+               first, n) &&
            cut(mapped, (void **)&r->y, sizeof *r->y, first, n) &&
            cut(mapped, (void **)&r->weight, sizeof *r->weight, first, n) &&
            cut(mapped, (void **)&r->offset, sizeof *r->offset, first, n) &&
@@ -104,10 +107,10 @@ typedef struct {
 static uint64_t hash_names(const rows *r)
 {
     uint64_t h = r->d;
-    for (size_t j = 0; r->names && j < r->d; j++) {
-        size_t size = strlen(r->names[j]);
+    for (size_t j = 0; r->table.names && j < r->d; j++) {
+        size_t size = strlen(r->table.names[j]);
         hash_stream s = hash_open(h, size);
-        h = hash_close(&s, r->names[j], size);
+        h = hash_close(&s, r->table.names[j], size);
     }
     return h;
 }
@@ -115,7 +118,7 @@ static uint64_t hash_names(const rows *r)
 static sbps_status refuse_table(const rows *r, size_t rank, const table_identity *a,
                                 const table_identity *first, sbps_error *err)
 {
-    const char *source = r->source ? r->source : "table";
+    const char *source = r->table.source ? r->table.source : "table";
     if (a->rows != first->rows)
         return fail(err, SBPS_BAD_FILE,
                     "%s: the table has %" PRIu64 " rows on rank %zu and %" PRIu64
@@ -132,7 +135,7 @@ static sbps_status refuse_table(const rows *r, size_t rank, const table_identity
 /* Of tables that every rank has read, or mapped, as a whole. */
 static sbps_status check_same_table(const rows *r, ranks *among, sbps_error *err)
 {
-    const table_identity mine = {r->n, r->d, hash_names(r), r->hash};
+    const table_identity mine = {r->local_rows, r->d, hash_names(r), r->table.hash};
     table_identity *all = calloc(among->size, sizeof *all);
     sbps_status status = all ? SBPS_OK : fail_memory(err);
     if (all) ranks_gather(among, &mine, all, sizeof mine);
@@ -146,12 +149,12 @@ static sbps_status check_same_table(const rows *r, ranks *among, sbps_error *err
 sbps_status rows_distribute(rows *r, ranks *among, sbps_error *err)
 {
     sbps_status status = check_same_table(r, among, err);
-    if (status == SBPS_OK) status = partition_create(r->n, among, &r->partition, err);
+    if (status == SBPS_OK) status = partition_create(r->local_rows, among, &r->partition, err);
     if (status != SBPS_OK) return status;
-    size_t end = partition_begin(r->n, among->size, among->rank + 1);
-    r->partition->origin = origin_of(r);
-    r->n = end - r->partition->first;
-    return cut_rows(r, r->partition->first, r->n) ? SBPS_OK : fail_memory(err);
+    size_t end = partition_begin(r->local_rows, among->size, among->rank + 1);
+    r->partition->target_origin = origin_of(r);
+    r->local_rows = end - r->partition->first_row;
+    return cut_rows(r, r->partition->first_row, r->local_rows) ? SBPS_OK : fail_memory(err);
 }
 
 void row_relay(const rows *data, void (*go)(const rows *data, double *state), double *state,
@@ -166,7 +169,7 @@ void row_relay(const rows *data, void (*go)(const rows *data, double *state), do
     ranks_broadcast(among, among->size - 1, state, bytes);
 }
 
-double rows_total(const rows *data, double here)
+double sum_over_ranks(const rows *data, double here)
 {
     ranks *among = data->partition ? data->partition->among : NULL;
     double sum = 0.0;
@@ -176,15 +179,15 @@ double rows_total(const rows *data, double here)
     return sum;
 }
 
-bool rows_alike(const rows *data, double here)
+bool same_on_ranks(const rows *data, double here)
 {
     ranks *among = data->partition ? data->partition->among : NULL;
     double first = here;
     if (among) ranks_broadcast(among, 0, &first, sizeof first);
-    return !rows_any(data, !(here == first));
+    return !any_rank(data, !(here == first));
 }
 
-bool rows_any(const rows *data, bool here)
+bool any_rank(const rows *data, bool here)
 {
     return ranks_max(data->partition ? data->partition->among : NULL, here) > 0.0;
 }

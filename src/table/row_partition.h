@@ -24,10 +24,10 @@ void row_relay(const rows *data, void (*go)(const rows *data, double *state), do
                size_t width);
 
 /* The sum of what ranks say, in their order. */
-double rows_total(const rows *data, double here);
+double sum_over_ranks(const rows *data, double here);
 /* Do all ranks say the same? NAN: no. */
-bool rows_alike(const rows *data, double here);
+bool same_on_ranks(const rows *data, double here);
 /* Does any rank say so? */
-bool rows_any(const rows *data, bool here);
+bool any_rank(const rows *data, bool here);
 
 #endif

@@ -67,7 +67,7 @@ static void take_part(const sum_job *s, size_t index, const double *part)
 
 static size_t part_rows(const rows *data)
 {
-    return data->part > 0 ? data->part : PART_ROWS;
+    return data->sum_part_rows > 0 ? data->sum_part_rows : PART_ROWS;
 }
 
 /* Nobody wants the sum any more. Ranks go on, for one of them cannot leave alone. */
@@ -95,7 +95,7 @@ static void add_part(const sum_job *s, size_t index, double *scratch, double *to
 {
     size_t part = part_rows(s->data), first = s->from + index * part;
     if (is_stopped(s->data)) return;
-    add_row_blocks(s, first, min_size(s->data->n, first + part), scratch, total);
+    add_row_blocks(s, first, min_size(s->data->local_rows, first + part), scratch, total);
 }
 
 static void wait_for_slot(sum_job *s, size_t index)
@@ -181,12 +181,12 @@ typedef struct {
 
 static own_parts split_parts(const rows *data)
 {
-    size_t part = part_rows(data), first = data->partition->first;
-    own_parts own = {.head = min_size(data->n, (part - first % part) % part)};
-    own.last = first + data->n == data->partition->whole;
+    size_t part = part_rows(data), first = data->partition->first_row;
+    own_parts own = {.head = min_size(data->local_rows, (part - first % part) % part)};
+    own.last = first + data->local_rows == data->partition->total_rows;
     own.closes = own.head > 0 && ((first + own.head) % part == 0 || own.last);
-    own.whole = (data->n - own.head) / part;
-    own.tail = data->n - own.head - own.whole * part;
+    own.whole = (data->local_rows - own.head) / part;
+    own.tail = data->local_rows - own.head - own.whole * part;
     return own;
 }
 
@@ -203,7 +203,8 @@ static sbps_status add_piece(const sum_job *s, size_t first, size_t end, double 
 
 static sbps_status merge_own(sum_job *s, const own_parts *own, const passed *p, sbps_error *err)
 {
-    size_t width = s->what->width, part = part_rows(s->data), at = s->data->partition->first;
+    size_t width = s->what->width, part = part_rows(s->data),
+           at = s->data->partition->first_row;
     sbps_status status = SBPS_OK;
     if (own->head > 0) status = add_piece(s, 0, own->head, p->part, err);
     if (own->closes) merge(s->what, at < part, p->part, p->total);
@@ -215,7 +216,7 @@ static sbps_status merge_own(sum_job *s, const own_parts *own, const passed *p, 
         merge(s->what, i == 0 && s->continues_total, s->kept + i * width, p->total);
     if (own->tail == 0 || status != SBPS_OK) return status;
     begin_part(s, own->whole, p->part); /* of the table's first part s->total is what came in */
-    status = add_piece(s, s->data->n - own->tail, s->data->n, p->part, err);
+    status = add_piece(s, s->data->local_rows - own->tail, s->data->local_rows, p->part, err);
     if (own->last) merge(s->what, own->whole == 0 && s->continues_total, p->part, p->total);
     return status;
 }
@@ -237,7 +238,7 @@ static sbps_status add_ours(sum_job *s, const passed *p, double *total, sbps_err
     double kept = (double)own.whole * (double)s->what->width * sizeof *total;
     sbps_status status = SBPS_OK;
     s->from = own.head;
-    s->continues_total = data->partition->first == 0;
+    s->continues_total = data->partition->first_row == 0;
     s->total = total;
     if (kept <= KEPT_BYTES) s->kept = new_doubles(own.whole * s->what->width + 1);
     if (s->kept) status = make_parts(s, own.whole, err);
@@ -261,7 +262,7 @@ static sbps_status hurried_sums(sum_job *s, double *total, sbps_error *err)
     for (size_t j = 0; begin && j < width; j++) own[j] = begin[j];
     s->total = own;
     s->continues_total = true;
-    sbps_status status = make_parts(s, (s->data->n + part - 1) / part, err);
+    sbps_status status = make_parts(s, (s->data->local_rows + part - 1) / part, err);
     ranks_gather(among, own, all, width * sizeof *own);
     for (size_t i = 0; i < among->size; i++) merge(s->what, i == 0, all + i * width, total);
     free(all);
@@ -287,7 +288,7 @@ sbps_status row_sums(const rows *data, const row_sum *what, double *total, sbps_
     size_t part = part_rows(data);
     if (data->partition && what->width > 0) return distributed_sums(data, what, total, err);
     sum_job s = {.data = data, .what = what, .total = total, .continues_total = true};
-    sbps_status status = make_parts(&s, (data->n + part - 1) / part, err);
+    sbps_status status = make_parts(&s, (data->local_rows + part - 1) / part, err);
     if (status != SBPS_OK || !is_stopped(data)) return status;
     return fail(err, SBPS_NO_FILE, "set-up was stopped on request");
 }

@@ -13,37 +13,37 @@
 void rows_destroy(rows *r)
 {
     if (!r) return;
-    for (size_t j = 0; r->names && j < r->d; j++) free(r->names[j]);
-    free(r->names);
-    for (size_t j = 0; r->origin && j < r->d; j++) {
-        free(r->origin[j].column);
-        free(r->origin[j].level);
-        free(r->origin[j].reference);
+    for (size_t j = 0; r->table.names && j < r->d; j++) free(r->table.names[j]);
+    free(r->table.names);
+    for (size_t j = 0; r->table.origin && j < r->d; j++) {
+        free(r->table.origin[j].column);
+        free(r->table.origin[j].level);
+        free(r->table.origin[j].reference);
     }
-    free(r->origin);
-    free(r->target);
-    free(r->design);
-    free(r->notes);
-    free_texts(r->labels, r->label_count);
-    free(r->source);
+    free(r->table.origin);
+    free(r->table.target);
+    free(r->table.design);
+    free(r->table.notes);
+    free_texts(r->table.labels, r->table.label_count);
+    free(r->table.source);
     free(r->partition);
     table_unmap(r);
-    free(r->x);
-    free(r->x_float);
-    free(r->start);
-    free(r->column);
-    free(r->value);
-    free(r->place);
-    free(r->from);
+    free(r->storage.x);
+    free(r->storage.x_float);
+    free(r->storage.start);
+    free(r->storage.column);
+    free(r->storage.value);
+    free(r->storage.place);
+    free(r->storage.source_row);
     free(r->y);
     free(r->weight);
     free(r->offset);
-    free(r->mean);
-    free(r->sd);
+    free(r->table.mean);
+    free(r->table.sd);
     row_groups_destroy(r->groups);
     rows_destroy(r->member_rows);
-    free(r->kept);
-    free(r->recipe);
+    free(r->storage.owner);
+    free(r->storage.recipe);
     free(r);
 }
 
@@ -51,12 +51,12 @@ sbps_status rows_none(rows **out, sbps_error *err)
 {
     rows *r = *out = calloc(1, sizeof *r);
     if (!r) return fail_memory(err);
-    *r = (rows){.storage = &storage_double, .n = 1, .stride = KERNEL_LANES};
-    r->x = new_doubles(r->stride);
+    *r = (rows){.storage.kind = &storage_double, .local_rows = 1, .stride = KERNEL_LANES};
+    r->storage.x = new_doubles(r->stride);
     r->y = new_doubles(1);
-    r->target = copy_text("");
-    if (r->x && r->y && r->target) {
-        r->hash = rows_hash(r);
+    r->table.target = copy_text("");
+    if (r->storage.x && r->y && r->table.target) {
+        r->table.hash = rows_hash(r);
         return SBPS_OK;
     }
     rows_destroy(r);
@@ -76,7 +76,7 @@ sbps_status rows_note(rows *r, sbps_error *err, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    sbps_status status = notes_add(&r->notes, format, values, err);
+    sbps_status status = notes_add(&r->table.notes, format, values, err);
     va_end(values);
     return status;
 }

@@ -6,7 +6,8 @@
 
 static sparse_rows view(const rows *data)
 {
-    return (sparse_rows){data->start, data->column, data->value, data->intercept};
+    return (sparse_rows){data->storage.start, data->storage.column, data->storage.value,
+                         data->intercept};
 }
 
 static void products(const rows *data, const kernels *k, row_range r, const double *p,
@@ -25,25 +26,25 @@ static void entries_combine(const rows *data, const kernels *k, row_range r, con
 
 static double entry(const rows *data, size_t at)
 {
-    return data->value ? data->value[at] : 1.0;
+    return data->storage.value ? data->storage.value[at] : 1.0;
 }
 
 static void decode(const rows *data, size_t i, double *out)
 {
     memset(out, 0, data->stride * sizeof *out);
     if (data->intercept) out[0] = 1.0;
-    for (size_t at = data->start[i]; at < data->start[i + 1]; at++)
-        out[data->column[at]] = entry(data, at);
+    for (size_t at = data->storage.start[i]; at < data->storage.start[i + 1]; at++)
+        out[data->storage.column[at]] = entry(data, at);
 }
 
 static double entries_cell(const rows *data, size_t i, size_t j)
 {
-    size_t low = data->start[i], high = data->start[i + 1];
+    size_t low = data->storage.start[i], high = data->storage.start[i + 1];
     if (j == 0 && data->intercept) return 1.0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (data->column[middle] == j) return entry(data, middle);
-        if (data->column[middle] < j)
+        if (data->storage.column[middle] == j) return entry(data, middle);
+        if (data->storage.column[middle] < j)
             low = middle + 1;
         else
             high = middle;
@@ -53,8 +54,10 @@ static double entries_cell(const rows *data, size_t i, size_t j)
 
 static double entries_bytes(const rows *data)
 {
-    double each = sizeof *data->column + (data->value ? sizeof *data->value : 0);
-    return (double)rows_entries(data) * each + (double)(data->n + 1) * sizeof *data->start;
+    double each =
+        sizeof *data->storage.column + (data->storage.value ? sizeof *data->storage.value : 0);
+    return (double)rows_entries(data) * each +
+           (double)(data->local_rows + 1) * sizeof *data->storage.start;
 }
 
 /* The entries one by one, the zeros of a column all at once. */
@@ -62,9 +65,9 @@ static void sums(const rows *data, const double *shift, double *sum, double *squ
                  double *zero_rows)
 {
     double *zeros = zero_rows;
-    for (size_t j = 0; j < data->d; j++) zeros[j] += (double)data->n;
-    for (size_t at = 0; at < data->start[data->n]; at++) {
-        size_t j = data->column[at];
+    for (size_t j = 0; j < data->d; j++) zeros[j] += (double)data->local_rows;
+    for (size_t at = 0; at < data->storage.start[data->local_rows]; at++) {
+        size_t j = data->storage.column[at];
         double t = entry(data, at) - shift[j];
         sum[j] += t;
         square[j] += t * t;
@@ -92,17 +95,18 @@ static bool outer(const rows *data, const kernels *k, size_t first, size_t n, co
     (void)k;
     double d = (double)data->d, made = 0.0;
     for (size_t i = first; i < first + n; i++) {
-        double m = (double)(data->start[i + 1] - data->start[i]);
+        double m = (double)(data->storage.start[i + 1] - data->storage.start[i]);
         made += m * m;
     }
     if (SCATTER_COST * made > (double)n * d * d) return false;
     for (size_t i = 0; i < n; i++) {
-        size_t begin = data->start[first + i], end = data->start[first + i + 1];
+        size_t begin = data->storage.start[first + i], end = data->storage.start[first + i + 1];
         if (data->intercept) out[0] += c[i];
         for (size_t a = begin; a < end; a++) {
-            double *row = out + data->column[a] * pitch, factor = c[i] * entry(data, a);
+            double *row = out + data->storage.column[a] * pitch, factor = c[i] * entry(data, a);
             if (data->intercept) row[0] += factor;
-            for (size_t b = begin; b <= a; b++) row[data->column[b]] += factor * entry(data, b);
+            for (size_t b = begin; b <= a; b++)
+                row[data->storage.column[b]] += factor * entry(data, b);
         }
     }
     return true;

@@ -106,11 +106,11 @@ void reader_request(row_reader *r, size_t first)
 static void show(row_reader *r, const window *w, size_t at)
 {
     void *x = r->buffer + at * r->buffer_bytes + w->skew;
-    r->view.n = w->n;
-    if (r->view.x_float)
-        r->view.x_float = x;
+    r->view.local_rows = w->n;
+    if (r->view.storage.x_float)
+        r->view.storage.x_float = x;
     else
-        r->view.x = x;
+        r->view.storage.x = x;
 }
 
 void reader_next(row_reader *r)
@@ -174,12 +174,13 @@ static uint64_t io_alignment(int file)
 static row_reader *reader_create(const rows *data, size_t n)
 {
     char path[64];
-    const struct table_file *f = data->mapped;
+    const struct table_file *f = data->storage.mapped;
     row_reader *r = calloc(1, sizeof *r);
     if (!r) return NULL;
-    const void *x = data->x ? (const void *)data->x : data->x_float;
-    *r = (row_reader){.n = n, .total = data->n, .view = *data, .row = rows_stride_bytes(data)};
-    r->view.mapped = NULL;
+    const void *x = data->storage.x ? (const void *)data->storage.x : data->storage.x_float;
+    *r = (row_reader){
+        .n = n, .total = data->local_rows, .view = *data, .row = rows_stride_bytes(data)};
+    r->view.storage.mapped = NULL;
     r->slots = reader_depth(data, n) + 1;
     r->begin = (uint64_t)((const unsigned char *)x - f->base);
     snprintf(path, sizeof path, "/proc/self/fd/%d", f->file);
@@ -217,7 +218,7 @@ void readers_destroy(struct reader_list *l)
 
 bool reader_known(const rows *data)
 {
-    struct reader_list *l = data->mapped->readers;
+    struct reader_list *l = data->storage.mapped->readers;
     pthread_mutex_lock(&l->lock);
     bool known = l->first;
     pthread_mutex_unlock(&l->lock);
@@ -226,8 +227,8 @@ bool reader_known(const rows *data)
 
 row_reader *reader_take(const rows *data, size_t n)
 {
-    struct reader_list *l = data->mapped->readers;
-    if (!data->x && !data->x_float) return NULL;
+    struct reader_list *l = data->storage.mapped->readers;
+    if (!data->storage.x && !data->storage.x_float) return NULL;
     pthread_mutex_lock(&l->lock);
     row_reader *r = l->first;
     while (r && (r->taken || r->n != n)) r = r->next;
@@ -246,7 +247,7 @@ void reader_give(const rows *data, row_reader *r)
 {
     if (!r) return;
     drain(r);
-    pthread_mutex_lock(&data->mapped->readers->lock);
+    pthread_mutex_lock(&data->storage.mapped->readers->lock);
     r->taken = false;
-    pthread_mutex_unlock(&data->mapped->readers->lock);
+    pthread_mutex_unlock(&data->storage.mapped->readers->lock);
 }

@@ -76,9 +76,9 @@ static void same_rows(const rows *r, row_range at)
     double want[WIDE] = {0}, y[MAX_ROWS], scratch[MAX_ROWS];
     for (size_t j = 0; j < r->d; j++) p[j] = sin((double)j);
     for (size_t i = 0; i < at.n; i++) {
-        r->storage->decode(r, row_index(at, i), x + i * r->stride);
+        r->storage.kind->decode(r, row_index(at, i), x + i * r->stride);
         for (size_t j = 0; j < r->d; j++)
-            CHECK(x[i * r->stride + j] == r->storage->cell(r, row_index(at, i), j));
+            CHECK(x[i * r->stride + j] == r->storage.kind->cell(r, row_index(at, i), j));
         for (size_t j = r->d; j < r->stride; j++) CHECK(x[i * r->stride + j] == 0.0);
         c[i] = cos((double)i);
     }
@@ -112,7 +112,7 @@ TEST(views)
     double scratch[50 * 25], y[50];
     rows *r = made("logistic", 1000, 20, true, 5), view;
     gathered_view(r, rows_from(700, 50), scratch, &view);
-    CHECK(view.n == 50 && view.x == scratch && !view.recipe);
+    CHECK(view.local_rows == 50 && view.storage.x == scratch && !view.storage.recipe);
     rows_targets(r, rows_from(700, 50), y);
     CHECK(!memcmp(y, view.y, sizeof y));
     gathered_rows *l = gathered_open(r, 50);
@@ -121,8 +121,8 @@ TEST(views)
         row_range at = rows_from(first, 20 + first % 3);
         const rows *from = gathered_take(l, r, &at);
         double x[24];
-        r->storage->decode(r, first, x);
-        CHECK(from != r && !memcmp(x, from->x + at.first * r->stride, 21 * sizeof *x));
+        r->storage.kind->decode(r, first, x);
+        CHECK(from != r && !memcmp(x, from->storage.x + at.first * r->stride, 21 * sizeof *x));
     }
     gathered_close(l);
     rows_destroy(r);
@@ -133,14 +133,14 @@ TEST(columns)
 {
     enum { N = 40000, D = 6 };
     rows *a = made("logistic", N, D, false, 1), *b = made("logistic", N, D, false, 2);
-    double root = 1.0 / sqrt(N), sd = a->sd[0], square[D][D] = {{0}}, next[D] = {0},
+    double root = 1.0 / sqrt(N), sd = a->table.sd[0], square[D][D] = {{0}}, next[D] = {0},
            other[D] = {0}, mean[D] = {0};
     CHECK_NEAR(sd, 2.0 / sqrt(3.0), 1e-6);
     for (size_t i = 0; i < N; i++) {
         double x[8], y[8], z[8];
-        a->storage->decode(a, i, x);
-        a->storage->decode(a, i + 1, y);
-        b->storage->decode(b, i, z);
+        a->storage.kind->decode(a, i, x);
+        a->storage.kind->decode(a, i + 1, y);
+        b->storage.kind->decode(b, i, z);
         for (size_t j = 0; j < D; j++) {
             mean[j] += x[j] / sd / N;
             next[j] += x[j] * y[(j + 1) % D] / (sd * sd) / N;
@@ -169,8 +169,8 @@ TEST(targets)
         double score[D + 1] = {0}, info[D + 1] = {0}, spread = 0.0;
         for (size_t i = 0; i < N; i++) {
             double x[D + 1] = {0}, scratch, y = *rows_targets(r, rows_from(i, 1), &scratch);
-            r->storage->decode(r, i, x);
-            double eta = dot(D, x, r->recipe->truth);
+            r->storage.kind->decode(r, i, x);
+            double eta = dot(D, x, r->storage.recipe->truth);
             double mean = m == 0 ? 1 / (1 + exp(-eta)) : m == 1 ? eta : exp(eta);
             double variance = m == 0 ? mean * (1 - mean) : m == 1 ? 1.0 : mean;
             x[D] = 1.0;
@@ -193,9 +193,9 @@ TEST(identity)
     rows *others[] = {made("linear", 5000, 5, true, 1), made("logistic", 5001, 5, true, 1),
                       made("logistic", 5000, 6, true, 1), made("logistic", 5000, 5, false, 1),
                       made("logistic", 5000, 5, true, 2)};
-    CHECK(a->hash == b->hash);
+    CHECK(a->table.hash == b->table.hash);
     for (size_t i = 0; i < 5; i++) {
-        CHECK(others[i]->hash != a->hash);
+        CHECK(others[i]->table.hash != a->table.hash);
         rows_destroy(others[i]);
     }
     rows_destroy(a);

@@ -12,19 +12,19 @@ static char *names[D] = {"a", "b", "c", "d", "e"}, target[] = "y";
 /* Columns of small and large numbers, far from 0 and near, the last one constant. */
 static rows table_of(size_t n)
 {
-    rows r = {.storage = &storage_double,
-              .n = n,
+    rows r = {.storage.kind = &storage_double,
+              .local_rows = n,
               .d = D,
               .stride = STRIDE,
-              .names = names,
-              .target = target,
-              .x = new_doubles(n * STRIDE),
+              .table.names = names,
+              .table.target = target,
+              .storage.x = new_doubles(n * STRIDE),
               .y = new_doubles(n),
-              .mean = new_doubles(D),
-              .sd = new_doubles(D)};
+              .table.mean = new_doubles(D),
+              .table.sd = new_doubles(D)};
     uint64_t state = 1;
-    for (size_t i = 0; r.x && i < n; i++) {
-        double *x = r.x + i * STRIDE;
+    for (size_t i = 0; r.storage.x && i < n; i++) {
+        double *x = r.storage.x + i * STRIDE;
         for (size_t j = 0; j + 1 < D; j++) {
             state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
             x[j] = pow(1e3, (double)j) * (5.0 + (double)(state >> 11) * 0x1p-53);
@@ -36,19 +36,19 @@ static rows table_of(size_t n)
 
 static void clear(rows *r)
 {
-    free(r->x);
-    free(r->x_float);
+    free(r->storage.x);
+    free(r->storage.x_float);
     free(r->y);
-    free(r->mean);
-    free(r->sd);
+    free(r->table.mean);
+    free(r->table.sd);
 }
 
 static void measure_moments(rows *r, unsigned threads)
 {
     uint64_t pieces;
     const row_pass request = {.r = r, .threads = threads};
-    REQUIRE(column_moments(&request, r->mean, r->sd, &pieces, NULL) == SBPS_OK);
-    r->hash = hash_table(r, pieces);
+    REQUIRE(column_moments(&request, r->table.mean, r->table.sd, &pieces, NULL) == SBPS_OK);
+    r->table.hash = hash_table(r, pieces);
 }
 
 static const size_t sizes[] = {1, 2, 1023, 1024, 1025, 16384, 16385, MAX_ROWS};
@@ -63,14 +63,14 @@ TEST(moments_are_those_of_long_sums)
             rows r = table_of(sizes[k]);
             measure_moments(&r, 1);
             for (size_t j = 0; j < D; j++) {
-                long double sum = 0, square = 0, n = (long double)r.n;
-                for (size_t i = 0; i < r.n; i++) sum += r.x[i * STRIDE + j];
-                for (size_t i = 0; i < r.n; i++)
-                    square += powl(r.x[i * STRIDE + j] - sum / n, 2);
-                CHECK_NEAR(r.mean[j], (double)(sum / n), TOL_ROUND);
-                CHECK_NEAR(r.sd[j], (double)sqrtl(square / n), TOL_SUM);
+                long double sum = 0, square = 0, n = (long double)r.local_rows;
+                for (size_t i = 0; i < r.local_rows; i++) sum += r.storage.x[i * STRIDE + j];
+                for (size_t i = 0; i < r.local_rows; i++)
+                    square += powl(r.storage.x[i * STRIDE + j] - sum / n, 2);
+                CHECK_NEAR(r.table.mean[j], (double)(sum / n), TOL_ROUND);
+                CHECK_NEAR(r.table.sd[j], (double)sqrtl(square / n), TOL_SUM);
             }
-            CHECK(r.mean[D - 1] == 0.1 && r.sd[D - 1] == 0);
+            CHECK(r.table.mean[D - 1] == 0.1 && r.table.sd[D - 1] == 0);
             clear(&r);
         }
 }
@@ -84,15 +84,15 @@ TEST(any_number_of_threads_gives_the_same_bits)
         double mean[D], sd[D];
         if (single) floats_from_doubles(&r);
         measure_moments(&r, 1);
-        uint64_t hash = r.hash;
+        uint64_t hash = r.table.hash;
         CHECK(hash == rows_hash(&r));
-        memcpy(mean, r.mean, sizeof mean);
-        memcpy(sd, r.sd, sizeof sd);
+        memcpy(mean, r.table.mean, sizeof mean);
+        memcpy(sd, r.table.sd, sizeof sd);
         for (unsigned threads = 2; threads <= 5; threads++) {
             measure_moments(&r, threads);
-            CHECK(memcmp(mean, r.mean, sizeof mean) == 0);
-            CHECK(memcmp(sd, r.sd, sizeof sd) == 0);
-            CHECK(r.hash == hash);
+            CHECK(memcmp(mean, r.table.mean, sizeof mean) == 0);
+            CHECK(memcmp(sd, r.table.sd, sizeof sd) == 0);
+            CHECK(r.table.hash == hash);
         }
         clear(&r);
     }
@@ -104,16 +104,16 @@ TEST(the_hash_sees_every_number_and_where_it_stands)
     measure_moments(&r, 1);
     uint64_t hash = rows_hash(&r);
     for (size_t i = 0; i < MAX_ROWS; i += 4999) {
-        double *cell = &r.x[i * STRIDE + 2], kept = *cell;
+        double *cell = &r.storage.x[i * STRIDE + 2], kept = *cell;
         *cell = nextafter(kept, 0);
         CHECK(rows_hash(&r) != hash);
         *cell = kept;
     }
     size_t piece = HASH_ROWS * STRIDE; /* two pieces change places */
     for (size_t i = 0; i < piece; i++) {
-        double kept = r.x[i];
-        r.x[i] = r.x[piece + i];
-        r.x[piece + i] = kept;
+        double kept = r.storage.x[i];
+        r.storage.x[i] = r.storage.x[piece + i];
+        r.storage.x[piece + i] = kept;
     }
     CHECK(rows_hash(&r) != hash);
     clear(&r);

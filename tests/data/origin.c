@@ -77,8 +77,8 @@ TEST(sources_are_the_inverse_of_places)
 /* rows_origin is the inverse. */
 TEST(a_row_is_found_where_it_was)
 {
-    const rows data = {.n = MANY, .seed = 3};
-    size_t *to = shuffled_places(data.seed, MANY, 3), origin;
+    const rows data = {.local_rows = MANY, .table.seed = 3};
+    size_t *to = shuffled_places(data.table.seed, MANY, 3), origin;
     REQUIRE(to);
     for (size_t i = 0; i < MANY; i += 9973)
         CHECK(rows_origin(&data, to[i], &origin, NULL) == SBPS_OK && origin == i);

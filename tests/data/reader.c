@@ -35,13 +35,14 @@ static rows *map_table(const char *storage)
 
 static const void *row_at(const rows *data, size_t row)
 {
-    return data->x ? (const void *)(data->x + row * data->stride)
-                   : data->x_float + row * data->stride;
+    return data->storage.x ? (const void *)(data->storage.x + row * data->stride)
+                           : data->storage.x_float + row * data->stride;
 }
 
 static size_t row_bytes(const rows *data)
 {
-    return data->stride * (data->x ? sizeof *data->x : sizeof *data->x_float);
+    return data->stride *
+           (data->storage.x ? sizeof *data->storage.x : sizeof *data->storage.x_float);
 }
 
 /* Every window of `take` rows that does not wrap, `step` apart, asked for `depth` ahead. */
@@ -66,7 +67,7 @@ TEST(a_window_holds_the_rows_of_the_map)
     const size_t takes[] = {1, 4, 37, 1000, N};
     for (size_t s = 0; s < 2; s++) {
         rows *data = map_table(storages[s]);
-        REQUIRE(data && data->mapped);
+        REQUIRE(data && data->storage.mapped);
         for (size_t i = 0; i < sizeof takes / sizeof *takes; i++) {
             row_reader *r = reader_take(data, takes[i]);
             if (!r) {

@@ -54,7 +54,7 @@ TEST(every_row_is_added_once_in_blocks_and_parts_of_fixed_size)
         size_t next = 0;
         const walk w = {&next};
         const row_sum what = {.self = &w, .width = 3, .scratch = 1, .add = add};
-        const rows data = {.n = sizes[k]};
+        const rows data = {.local_rows = sizes[k]};
         double total[3] = {0};
         REQUIRE(row_sums(&data, &what, total, NULL) == SBPS_OK);
         CHECK(total[0] == by_hand(sizes[k])); /* to the bit */
@@ -79,7 +79,7 @@ TEST(any_number_of_threads_makes_the_same_sum)
     const row_sum what = {.width = 2, .scratch = 1, .add = add_values};
     for (size_t k = 0; k < sizeof threads / sizeof *threads; k++) {
         struct row_workers row_threads = {.threads = threads[k]};
-        const rows data = {.n = n, .workers = &row_threads};
+        const rows data = {.local_rows = n, .workers = &row_threads};
         double total[2] = {0};
         REQUIRE(row_sums(&data, &what, total, NULL) == SBPS_OK);
         CHECK(total[0] == by_hand(n) && total[1] == (double)n);
@@ -103,7 +103,7 @@ TEST(parts_begin_and_merge_as_they_are_told)
 {
     const double lowest = -INFINITY;
     const row_sum what = {.width = 1, .add = largest, .begin = &lowest, .merge = larger_of};
-    const rows data = {.n = MAX_ROWS};
+    const rows data = {.local_rows = MAX_ROWS};
     double total = lowest;
     REQUIRE(row_sums(&data, &what, &total, NULL) == SBPS_OK);
     CHECK(total == -1.0);
@@ -122,9 +122,9 @@ TEST(rows_can_be_visited_without_a_sum)
     size_t once = 0;
     REQUIRE(seen);
     const row_sum what = {.self = &seen, .add = visit};
-    const rows data = {.n = MAX_ROWS - 3};
+    const rows data = {.local_rows = MAX_ROWS - 3};
     REQUIRE(row_sums(&data, &what, NULL, NULL) == SBPS_OK);
-    for (size_t i = 0; i < MAX_ROWS; i++) once += seen[i] == (i < data.n);
+    for (size_t i = 0; i < MAX_ROWS; i++) once += seen[i] == (i < data.local_rows);
     CHECK(once == MAX_ROWS);
     free(seen);
 }

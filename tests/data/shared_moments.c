@@ -23,18 +23,20 @@ static double cell_of(size_t i, size_t j)
 /* Rows [first, first + held) of `whole`. */
 static rows some_rows(size_t first, size_t held)
 {
-    rows r = {.storage = &storage_double, .n = held, .d = D, .stride = KERNEL_LANES};
-    r.names = names;
-    r.target = target;
-    r.x = new_doubles(held * r.stride);
+    rows r = {
+        .storage.kind = &storage_double, .local_rows = held, .d = D, .stride = KERNEL_LANES};
+    r.table.names = names;
+    r.table.target = target;
+    r.storage.x = new_doubles(held * r.stride);
     r.y = new_doubles(held);
     r.offset = new_doubles(held);
-    r.mean = new_doubles(SPARSE_D);
-    r.sd = new_doubles(SPARSE_D);
+    r.table.mean = new_doubles(SPARSE_D);
+    r.table.sd = new_doubles(SPARSE_D);
     for (size_t i = 0; i < held; i++) {
         r.y[i] = cell_of(first + i, 0);
         r.offset[i] = cell_of(first + i, 1);
-        for (size_t j = 0; j < D; j++) r.x[i * r.stride + j] = cell_of(first + i, j + 2);
+        for (size_t j = 0; j < D; j++)
+            r.storage.x[i * r.stride + j] = cell_of(first + i, j + 2);
     }
     return r;
 }
@@ -43,35 +45,35 @@ static rows some_rows(size_t first, size_t held)
 static rows sparse_rows_of(size_t first, size_t held)
 {
     rows r = some_rows(first, held);
-    free(r.x);
-    r.x = NULL;
-    r.storage = &storage_sparse;
+    free(r.storage.x);
+    r.storage.x = NULL;
+    r.storage.kind = &storage_sparse;
     r.d = r.stride = SPARSE_D;
-    r.start = calloc(held + 1, sizeof *r.start);
-    r.column = calloc(SPARSE_D * held + 1, sizeof *r.column);
-    r.value = calloc(SPARSE_D * held + 1, sizeof *r.value);
+    r.storage.start = calloc(held + 1, sizeof *r.storage.start);
+    r.storage.column = calloc(SPARSE_D * held + 1, sizeof *r.storage.column);
+    r.storage.value = calloc(SPARSE_D * held + 1, sizeof *r.storage.value);
     for (size_t i = 0; i < held; i++) {
-        size_t at = r.start[i];
+        size_t at = r.storage.start[i];
         for (size_t j = (first + i) % 7; j < (first + i) % 11; j++, at++) {
-            r.column[at] = (uint32_t)(3 * j);
-            r.value[at] = cell_of(first + i, j);
+            r.storage.column[at] = (uint32_t)(3 * j);
+            r.storage.value[at] = cell_of(first + i, j);
         }
-        r.start[i + 1] = at;
+        r.storage.start[i + 1] = at;
     }
     return r;
 }
 
 static void forget(rows *r)
 {
-    free(r->x);
-    free(r->x_float);
-    free(r->start);
-    free(r->column);
-    free(r->value);
+    free(r->storage.x);
+    free(r->storage.x_float);
+    free(r->storage.start);
+    free(r->storage.column);
+    free(r->storage.value);
     free(r->y);
     free(r->offset);
-    free(r->mean);
-    free(r->sd);
+    free(r->table.mean);
+    free(r->table.sd);
     free(r->partition);
 }
 
@@ -82,7 +84,7 @@ static void halve(void *self, size_t first, size_t count)
 {
     const rows *r = self;
     for (size_t i = first; i < first + count; i++)
-        for (size_t j = 0; j < D; j++) r->x[i * r->stride + j] *= 0.7;
+        for (size_t j = 0; j < D; j++) r->storage.x[i * r->stride + j] *= 0.7;
 }
 
 typedef struct {
@@ -96,9 +98,9 @@ static void measure(rows *r, table_kind kind, answer *out)
     const row_pass how = {
         .r = r, .threads = 2, .before = kind == SCALED ? halve : NULL, .self = r};
     *out = (answer){0};
-    CHECK(column_moments(&how, r->mean, r->sd, &pieces, NULL) == SBPS_OK);
-    memcpy(out->mean, r->mean, r->d * sizeof *r->mean);
-    memcpy(out->sd, r->sd, r->d * sizeof *r->sd);
+    CHECK(column_moments(&how, r->table.mean, r->table.sd, &pieces, NULL) == SBPS_OK);
+    memcpy(out->mean, r->table.mean, r->d * sizeof *r->table.mean);
+    memcpy(out->sd, r->table.sd, r->d * sizeof *r->table.sd);
     out->hash = hash_table(r, pieces);
 }
 
@@ -125,14 +127,16 @@ static void measure_on_ranks(ranks *among, void *self)
     size_t reach = (end + HASH_ROWS - 1) / HASH_ROWS * HASH_ROWS;
     if (t->kind == SPARSE) reach = end;
     if (reach > t->n) reach = t->n;
-    rows r = rows_for(t->kind, ours->first, reach - ours->first);
+    rows r = rows_for(t->kind, ours->first_row, reach - ours->first_row);
     r.partition = ours;
-    r.n = end - ours->first;
+    r.local_rows = end - ours->first_row;
     measure(&r, t->kind, &t->of[among->rank]);
     partition_set_origin(&r);
-    CHECK(ours->origin == cell_of(0, 0) - cell_of(0, 1));
-    for (size_t i = 0; t->kind == SCALED && i < r.n; i++) /* every row here was scaled once */
-        t->wrong[among->rank] += r.x[i * r.stride] != 0.7 * cell_of(ours->first + i, 2);
+    CHECK(ours->target_origin == cell_of(0, 0) - cell_of(0, 1));
+    for (size_t i = 0; t->kind == SCALED && i < r.local_rows;
+         i++) /* every row here was scaled once */
+        t->wrong[among->rank] +=
+            r.storage.x[i * r.stride] != 0.7 * cell_of(ours->first_row + i, 2);
     forget(&r);
 }
 

@@ -14,14 +14,15 @@ static rows *some_rows(size_t n)
 {
     rows *r = calloc(1, sizeof *r);
     rng random = rng_stream(1, 0, RNG_TEST);
-    *r = (rows){.storage = &storage_double, .n = n, .d = 1, .stride = KERNEL_LANES};
-    r->x = new_doubles(n * r->stride);
+    *r = (rows){
+        .storage.kind = &storage_double, .local_rows = n, .d = 1, .stride = KERNEL_LANES};
+    r->storage.x = new_doubles(n * r->stride);
     r->y = new_doubles(n);
     r->offset = new_doubles(n);
     for (size_t i = 0; i < n; i++) {
         r->y[i] = ldexp(rng_normal(&random), (int)rng_below(&random, 40));
         r->offset[i] = (double)i;
-        r->x[i * r->stride] = 0.5 * r->y[i];
+        r->storage.x[i * r->stride] = 0.5 * r->y[i];
     }
     return r;
 }
@@ -33,7 +34,7 @@ static void add_all(const void *self, row_range r, double *scratch, double *tota
         scratch[0] = data->y[i];
         total[0] += scratch[0];
         total[1] += data->y[i] * data->y[i];
-        total[2] += data->x[i * data->stride];
+        total[2] += data->storage.x[i * data->stride];
     }
 }
 
@@ -58,7 +59,7 @@ static const double lowest[2] = {-INFINITY, 0.0};
 
 static void go_on(const rows *data, double *state)
 {
-    for (size_t i = 0; i < data->n; i++) state[0] = 0.9 * state[0] + data->y[i];
+    for (size_t i = 0; i < data->local_rows; i++) state[0] = 0.9 * state[0] + data->y[i];
 }
 
 typedef struct {
@@ -77,7 +78,7 @@ static void compute_answers(const rows *data, answers *out)
     CHECK(row_sums(&with, &plain, out->plain, NULL) == SBPS_OK);
     CHECK(row_sums(&with, &largest, out->largest, NULL) == SBPS_OK);
     row_relay(&with, go_on, &out->relay, 1);
-    out->rows_seen = rows_total(&with, (double)atomic_load(&row_threads.visited));
+    out->rows_seen = sum_over_ranks(&with, (double)atomic_load(&row_threads.visited));
 }
 
 typedef struct {
@@ -246,24 +247,25 @@ static void partition_sparse(ranks *among, void *self)
 {
     size_t n = 5000, *wrong = self;
     rows *r = calloc(1, sizeof *r);
-    *r = (rows){.storage = &storage_sparse, .n = n, .d = 3, .stride = KERNEL_LANES};
+    *r = (rows){
+        .storage.kind = &storage_sparse, .local_rows = n, .d = 3, .stride = KERNEL_LANES};
     r->y = new_doubles(n);
-    r->start = calloc(n + 1, sizeof *r->start);
-    r->column = calloc(2 * n, sizeof *r->column);
-    r->value = calloc(2 * n, sizeof *r->value);
+    r->storage.start = calloc(n + 1, sizeof *r->storage.start);
+    r->storage.column = calloc(2 * n, sizeof *r->storage.column);
+    r->storage.value = calloc(2 * n, sizeof *r->storage.value);
     for (size_t i = 0; i < n; i++) {
         size_t count = i % 3;
-        r->start[i + 1] = r->start[i] + count;
+        r->storage.start[i + 1] = r->storage.start[i] + count;
         for (size_t k = 0; k < count; k++) {
-            r->column[r->start[i] + k] = (uint32_t)k;
-            r->value[r->start[i] + k] = (double)i + 0.5;
+            r->storage.column[r->storage.start[i] + k] = (uint32_t)k;
+            r->storage.value[r->storage.start[i] + k] = (double)i + 0.5;
         }
     }
     CHECK(rows_distribute(r, among, NULL) == SBPS_OK);
-    for (size_t i = 0; i < r->n; i++) {
-        size_t from = i + r->partition->first;
+    for (size_t i = 0; i < r->local_rows; i++) {
+        size_t from = i + r->partition->first_row;
         double want = from % 3 > 1 ? (double)from + 0.5 : 0.0;
-        wrong[among->rank] += r->storage->cell(r, i, 1) != want;
+        wrong[among->rank] += r->storage.kind->cell(r, i, 1) != want;
     }
     CHECK(rows_numbers(r) > 1.9 && rows_numbers(r) < 2.1);
     rows_destroy(r);

@@ -78,10 +78,12 @@ static const char *put_lines(const source_text *t, const size_t *order)
 
 static bool same_entries(const rows *a, const rows *b)
 {
-    size_t count = a->start[a->n];
-    return memcmp(a->start, b->start, (a->n + 1) * sizeof *a->start) == 0 &&
-           memcmp(a->column, b->column, count * sizeof *a->column) == 0 &&
-           same_doubles(a->value, b->value, count);
+    size_t count = a->storage.start[a->local_rows];
+    return memcmp(a->storage.start, b->storage.start,
+                  (a->local_rows + 1) * sizeof *a->storage.start) == 0 &&
+           memcmp(a->storage.column, b->storage.column, count * sizeof *a->storage.column) ==
+               0 &&
+           same_doubles(a->storage.value, b->storage.value, count);
 }
 
 /* The text with its lines in an order that reading, which shuffles, turns into that of the table. */
@@ -102,12 +104,12 @@ TEST(a_table_is_to_the_last_bit_what_reading_makes_of_its_order)
         make_lines(&texts[k]);
         const char *path = convert(put_lines(&texts[k], NULL), &texts[k].spec, MEMORY, "t");
         rows *table = map_table(path, &texts[k].spec);
-        REQUIRE(table && table->mapped && table->storage == &storage_sparse);
+        REQUIRE(table && table->storage.mapped && table->storage.kind == &storage_sparse);
         rows *text = read_in_the_order_of(table, &texts[k]);
-        REQUIRE(text && text->storage == &storage_sparse);
+        REQUIRE(text && text->storage.kind == &storage_sparse);
         CHECK(same_rows(table, text) && same_entries(table, text));
-        CHECK(table->hash == rows_hash(table));
-        CHECK(!table->value == !strcmp(texts[k].name, "ones"));
+        CHECK(table->table.hash == rows_hash(table));
+        CHECK(!table->storage.value == !strcmp(texts[k].name, "ones"));
         rows_destroy(text);
         rows_destroy(table);
     }
@@ -158,8 +160,8 @@ TEST(auto_chooses_as_reading_does)
             rows *table = map_table(convert(from, &spec, MEMORY, "t"), &spec);
             rows_read(from, &spec, &text, &error);
             REQUIRE(table && text);
-            CHECK(table->storage == text->storage);
-            sparse += k == 0 && table->start;
+            CHECK(table->storage.kind == text->storage.kind);
+            sparse += k == 0 && table->storage.start;
             rows_destroy(text);
             rows_destroy(table);
         }
@@ -171,8 +173,9 @@ TEST(no_entries_at_all_are_a_table_too)
     static const char csv[] = "y,a\n0,0\n1,0\n1,0\n";
     rows_spec spec = {.target = "y", .intercept = true, .storage = "sparse"};
     rows *r = map_table(convert(put("t.csv", csv, strlen(csv)), &spec, MEMORY, "t"), &spec);
-    REQUIRE(r && r->start && r->n == 3 && r->d == 2);
-    CHECK(r->start[3] == 0 && !r->value && r->storage->cell(r, 2, 1) == 0.0);
+    REQUIRE(r && r->storage.start && r->local_rows == 3 && r->d == 2);
+    CHECK(r->storage.start[3] == 0 && !r->storage.value &&
+          r->storage.kind->cell(r, 2, 1) == 0.0);
     rows_destroy(r);
 }
 
@@ -189,8 +192,8 @@ TEST(wide_rows_go_through_the_shuffle_without_their_zeros)
     }
     rows *table = map_table(
         convert(put("wide", content, (size_t)(at - content)), &no_wish, MEMORY, "t"), &no_wish);
-    REQUIRE(table && table->start);
-    CHECK(table->start[N] == 10 * N && table->value);
+    REQUIRE(table && table->storage.start);
+    CHECK(table->storage.start[N] == 10 * N && table->storage.value);
     rows_destroy(table);
     free(content);
 }

@@ -41,7 +41,8 @@ static rows *stored(const numbers *t, const char *storage, bool intercept)
 static rows *as_doubles(const rows *of, const numbers *t)
 {
     rows *r = stored(t, "double", of->intercept);
-    for (size_t i = 0; r && i < r->n; i++) of->storage->decode(of, i, r->x + i * r->stride);
+    for (size_t i = 0; r && i < r->local_rows; i++)
+        of->storage.kind->decode(of, i, r->storage.x + i * r->stride);
     return r;
 }
 
@@ -66,8 +67,8 @@ static void check_storage(storage_property property)
         fill(&t, cases[c].ones);
         rows *r = stored(&t, cases[c].name, cases[c].intercept), *want = NULL;
         if (r) want = as_doubles(r, &t);
-        CHECK(r && want && strcmp(r->storage->name, cases[c].name) == 0);
-        if (r && want) property(r, want, r->storage != &storage_sparse);
+        CHECK(r && want && strcmp(r->storage.kind->name, cases[c].name) == 0);
+        if (r && want) property(r, want, r->storage.kind != &storage_sparse);
         rows_destroy(want);
         rows_destroy(r);
     }
@@ -76,18 +77,19 @@ static void check_storage(storage_property property)
 static void decoded_cells(const rows *r, const rows *want, bool exact)
 {
     static numbers t;
-    fill(&t, r->start && !r->value);
+    fill(&t, r->storage.start && !r->storage.value);
     (void)exact;
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->local_rows; i++) {
         const double *x = t.x + (size_t)r->y[i] * COLUMNS;
         for (size_t j = 0; j < COLUMNS; j++) {
-            double value = r->x_float ? (double)(float)x[j] : x[j];
-            CHECK(want->x[i * want->stride + r->intercept + j] == value);
-            CHECK(r->storage->cell(r, i, r->intercept + j) == value);
+            double value = r->storage.x_float ? (double)(float)x[j] : x[j];
+            CHECK(want->storage.x[i * want->stride + r->intercept + j] == value);
+            CHECK(r->storage.kind->cell(r, i, r->intercept + j) == value);
         }
         CHECK(!r->intercept ||
-              (want->x[i * want->stride] == 1 && r->storage->cell(r, i, 0) == 1));
-        for (size_t j = r->d; j < r->stride; j++) CHECK(want->x[i * want->stride + j] == 0);
+              (want->storage.x[i * want->stride] == 1 && r->storage.kind->cell(r, i, 0) == 1));
+        for (size_t j = r->d; j < r->stride; j++)
+            CHECK(want->storage.x[i * want->stride + j] == 0);
     }
 }
 
@@ -172,13 +174,14 @@ static void moments_property(const rows *r, const rows *want, bool exact)
     (void)exact;
     for (size_t j = 0; j < r->d; j++) {
         double mean = 0.0, square = 0.0;
-        for (size_t i = 0; i < r->n; i++) mean += want->x[i * want->stride + j] / ROWS;
-        for (size_t i = 0; i < r->n; i++)
-            square += pow(want->x[i * want->stride + j] - mean, 2.0) / ROWS;
-        CHECK_NEAR(r->mean[j], mean, 1e-12);
-        CHECK_NEAR(r->sd[j], sqrt(square), 1e-12);
+        for (size_t i = 0; i < r->local_rows; i++)
+            mean += want->storage.x[i * want->stride + j] / ROWS;
+        for (size_t i = 0; i < r->local_rows; i++)
+            square += pow(want->storage.x[i * want->stride + j] - mean, 2.0) / ROWS;
+        CHECK_NEAR(r->table.mean[j], mean, 1e-12);
+        CHECK_NEAR(r->table.sd[j], sqrt(square), 1e-12);
     }
-    CHECK(!r->intercept || (r->mean[0] == 1 && r->sd[0] == 0));
+    CHECK(!r->intercept || (r->table.mean[0] == 1 && r->table.sd[0] == 0));
 }
 
 TEST(moments_are_those_of_the_stored_values)
@@ -189,18 +192,18 @@ TEST(moments_are_those_of_the_stored_values)
 static void outer_property(const rows *r, const rows *want, bool exact)
 {
     (void)exact;
-    if (!r->storage->outer) return;
+    if (!r->storage.kind->outer) return;
     size_t d = r->d, pitch = d + 3;
     rng random = rng_stream(34, 0, RNG_TEST);
     double *out = new_doubles(d * pitch), c[ROWS];
     for (size_t i = 0; i < ROWS; i++) c[i] = rng_normal(&random);
-    CHECK(r->storage->outer(r, kernels_best(), 7, 50, c, pitch,
-                            out)); /* leaves out the row that is full */
+    CHECK(r->storage.kind->outer(r, kernels_best(), 7, 50, c, pitch,
+                                 out)); /* leaves out the row that is full */
     for (size_t a = 0; a < d; a++)
         for (size_t b = 0; b <= a; b++) {
             double sum = 0.0;
             for (size_t i = 0; i < 50; i++) {
-                const double *x = want->x + (7 + i) * want->stride;
+                const double *x = want->storage.x + (7 + i) * want->stride;
                 sum += c[i] * x[a] * x[b];
             }
             CHECK_NEAR(out[a * pitch + b], sum, 1e-12);
@@ -217,14 +220,15 @@ static void bytes_property(const rows *r, const rows *want, bool exact)
 {
     (void)want, (void)exact;
     double cells = (double)(ROWS * r->stride), starts = 8.0 * (ROWS + 1);
-    if (r->x) CHECK(r->storage->bytes(r) == 8 * cells);
-    if (r->x_float) CHECK(r->storage->bytes(r) == 4 * cells);
-    if (!r->start) return;
+    if (r->storage.x) CHECK(r->storage.kind->bytes(r) == 8 * cells);
+    if (r->storage.x_float) CHECK(r->storage.kind->bytes(r) == 4 * cells);
+    if (!r->storage.start) return;
     double kept = 0;
     for (size_t i = 0; i < ROWS; i++)
-        for (size_t j = r->intercept; j < r->d; j++) kept += r->storage->cell(r, i, j) != 0;
-    CHECK(r->storage->bytes(r) == starts + kept * (r->value ? 12 : 4));
-    CHECK(rows_bytes(r) == r->storage->bytes(r) + 8.0 * ROWS);
+        for (size_t j = r->intercept; j < r->d; j++)
+            kept += r->storage.kind->cell(r, i, j) != 0;
+    CHECK(r->storage.kind->bytes(r) == starts + kept * (r->storage.value ? 12 : 4));
+    CHECK(rows_bytes(r) == r->storage.kind->bytes(r) + 8.0 * ROWS);
 }
 
 TEST(only_what_is_needed_is_kept)
@@ -245,7 +249,7 @@ static const storage_kind *chosen_storage(size_t width, size_t filled, rows_spec
     }
     rows *r = NULL;
     rows_copy(N, width, x, NULL, y, NULL, NULL, &spec, &r, &error);
-    const storage_kind *storage = r ? r->storage : NULL;
+    const storage_kind *storage = r ? r->storage.kind : NULL;
     rows_destroy(r);
     free(x);
     return storage;
@@ -302,7 +306,7 @@ TEST(the_hash_tells_storages_and_values_apart)
         if (k == 3) t->x[5 * COLUMNS] += 1e-12;
         rows *r = stored(t, names[k], true);
         REQUIRE(r != NULL);
-        seen[k] = r->hash;
+        seen[k] = r->table.hash;
         for (size_t l = 0; l < k; l++) CHECK(seen[k] != seen[l]);
         rows_destroy(r);
     }
@@ -340,19 +344,19 @@ TEST(a_sparse_file_and_the_dense_reading_of_it_agree)
         spec.storage = "double";
         rows *dense = rows_from_text(text, &spec);
         REQUIRE(sparse && dense);
-        CHECK(sparse->storage == &storage_sparse && !sparse->x &&
-              (sparse->value == NULL) == (ones == 1));
-        CHECK(dense->storage == &storage_double && sparse->d == dense->d);
+        CHECK(sparse->storage.kind == &storage_sparse && !sparse->storage.x &&
+              (sparse->storage.value == NULL) == (ones == 1));
+        CHECK(dense->storage.kind == &storage_double && sparse->d == dense->d);
         double *line = new_doubles(dense->stride);
-        for (size_t i = 0; i < dense->n; i++) {
-            sparse->storage->decode(sparse, i, line);
-            CHECK(memcmp(line, dense->x + i * dense->stride, dense->stride * sizeof *line) ==
-                  0);
+        for (size_t i = 0; i < dense->local_rows; i++) {
+            sparse->storage.kind->decode(sparse, i, line);
+            CHECK(memcmp(line, dense->storage.x + i * dense->stride,
+                         dense->stride * sizeof *line) == 0);
         }
-        CHECK(memcmp(sparse->y, dense->y, dense->n * sizeof *dense->y) == 0);
+        CHECK(memcmp(sparse->y, dense->y, dense->local_rows * sizeof *dense->y) == 0);
         for (size_t j = 0; j < dense->d; j++) {
-            CHECK_NEAR(sparse->mean[j], dense->mean[j], 1e-12);
-            CHECK_NEAR(sparse->sd[j], dense->sd[j], 1e-12);
+            CHECK_NEAR(sparse->table.mean[j], dense->table.mean[j], 1e-12);
+            CHECK_NEAR(sparse->table.sd[j], dense->table.sd[j], 1e-12);
         }
         free(line);
         rows_destroy(sparse);
@@ -401,12 +405,12 @@ TEST(one_hot_columns_become_sparse)
     rows_spec spec = {.target = "y", .categorical = "shop,day", .intercept = true, .seed = 2};
     rows *r = rows_from_text(text, &spec);
     REQUIRE(r != NULL);
-    CHECK(r->storage == &storage_sparse && !r->value && r->d == 1 + 99 + 6);
-    for (size_t i = 0; i < r->n; i++) {
+    CHECK(r->storage.kind == &storage_sparse && !r->storage.value && r->d == 1 + 99 + 6);
+    for (size_t i = 0; i < r->local_rows; i++) {
         size_t shop = ((size_t)r->y[i] * 7) % 100, day = (size_t)r->y[i] % 7;
         for (size_t j = 1; j < r->d; j++) {
             bool one = j < 100 ? j == shop : j - 99 == day;
-            CHECK(r->storage->cell(r, i, j) == (one ? 1.0 : 0.0));
+            CHECK(r->storage.kind->cell(r, i, j) == (one ? 1.0 : 0.0));
         }
     }
     rows_destroy(r);

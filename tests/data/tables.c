@@ -35,7 +35,7 @@ static const rows_spec rich = {.target = "y",
 static size_t find_row(const rows *r, double y)
 {
     size_t i = 0;
-    while (i < r->n && r->y[i] != y) i++;
+    while (i < r->local_rows && r->y[i] != y) i++;
     return i;
 }
 
@@ -43,19 +43,20 @@ static size_t find_row(const rows *r, double y)
 static void check_same_content(const rows *a, const rows *b)
 {
     REQUIRE(a && b);
-    REQUIRE(a->n == b->n && a->d == b->d && a->stride == b->stride);
-    CHECK(a->intercept == b->intercept && strcmp(a->target, b->target) == 0);
+    REQUIRE(a->local_rows == b->local_rows && a->d == b->d && a->stride == b->stride);
+    CHECK(a->intercept == b->intercept && strcmp(a->table.target, b->table.target) == 0);
     CHECK(!a->weight == !b->weight && !a->offset == !b->offset);
     for (size_t j = 0; j < a->d; j++) {
-        CHECK(strcmp(a->names[j], b->names[j]) == 0);
-        CHECK_NEAR(a->mean[j], b->mean[j], TOL_SUM);
-        CHECK_NEAR(a->sd[j], b->sd[j], TOL_SUM);
+        CHECK(strcmp(a->table.names[j], b->table.names[j]) == 0);
+        CHECK_NEAR(a->table.mean[j], b->table.mean[j], TOL_SUM);
+        CHECK_NEAR(a->table.sd[j], b->table.sd[j], TOL_SUM);
     }
-    for (size_t i = 0; i < a->n; i++) {
+    for (size_t i = 0; i < a->local_rows; i++) {
         size_t k = find_row(b, a->y[i]);
-        REQUIRE(k < b->n);
+        REQUIRE(k < b->local_rows);
         for (size_t j = 0; j < a->stride; j++)
-            CHECK_NEAR(a->x[i * a->stride + j], b->x[k * b->stride + j], TOL_SUM);
+            CHECK_NEAR(a->storage.x[i * a->stride + j], b->storage.x[k * b->stride + j],
+                       TOL_SUM);
         if (a->weight) CHECK(a->weight[i] == b->weight[k]);
         if (a->offset) CHECK(a->offset[i] == b->offset[k]);
     }
@@ -70,7 +71,7 @@ TEST(a_table_holds_the_rows_of_its_text)
              *mapped = map_table(convert(from, &specs[k], MEMORY, "t"), &specs[k]);
         rows_read(from, &specs[k], &text_rows, &error);
         check_same_content(text_rows, mapped);
-        if (mapped) CHECK(mapped->mapped && mapped->hash == rows_hash(mapped));
+        if (mapped) CHECK(mapped->storage.mapped && mapped->table.hash == rows_hash(mapped));
         rows_destroy(text_rows);
         rows_destroy(mapped);
     }
@@ -132,12 +133,12 @@ TEST(floats_take_half_and_lose_only_digits)
     rows *floats = map_table(convert(from, &single, MEMORY, "f"), &single);
     free(bytes_of(table_path, &half));
     REQUIRE(doubles && floats);
-    CHECK(floats->storage == &storage_float && !floats->x);
+    CHECK(floats->storage.kind == &storage_float && !floats->storage.x);
     CHECK(half < whole && whole - half >= N * floats->stride * sizeof(float) - TABLE_PAGE);
     for (size_t i = 0; i < N * floats->stride; i++)
-        CHECK(floats->x_float[i] == (float)doubles->x[i]);
+        CHECK(floats->storage.x_float[i] == (float)doubles->storage.x[i]);
     CHECK(same_doubles(floats->y, doubles->y, N));
-    CHECK(floats->hash == rows_hash(floats) && floats->hash != doubles->hash);
+    CHECK(floats->table.hash == rows_hash(floats) && floats->table.hash != doubles->table.hash);
     rows_destroy(doubles);
     rows_destroy(floats);
 }
@@ -148,13 +149,13 @@ TEST(gzip_and_libsvm_become_tables_too)
     static const char svm[] = "+1 1:2.5 3:1\n-1 3:4\n+1 1:-1\n";
     rows_spec spec = {.target = "y", .intercept = true}, label = {.intercept = true};
     rows *r = map_table(convert(put_gzip("t.gz", csv, strlen(csv)), &spec, MEMORY, "t"), &spec);
-    REQUIRE(r && r->n == 3 && r->d == 2);
+    REQUIRE(r && r->local_rows == 3 && r->d == 2);
     CHECK(row_with(r, 2)[1] == 4);
     rows_destroy(r);
     r = map_table(convert(put("t.svm", svm, strlen(svm)), &label, MEMORY, "t"), &label);
-    REQUIRE(r && r->n == 3 && r->d == 3);
+    REQUIRE(r && r->local_rows == 3 && r->d == 3);
     CHECK(row_with(r, 0)[2] == 4); /* -1 and +1 became 0 and 1 */
-    CHECK(strcmp(r->target, "label") == 0 && strcmp(r->names[2], "f3") == 0);
+    CHECK(strcmp(r->table.target, "label") == 0 && strcmp(r->table.names[2], "f3") == 0);
     rows_destroy(r);
 }
 
@@ -220,7 +221,8 @@ TEST(a_table_of_an_earlier_version_is_read)
     memcpy(bytes, &h, sizeof h);
     rows *then = map_table(put("then", bytes, size), &no_wish);
     REQUIRE(now && then);
-    CHECK(now->design && !then->design && now->n == then->n && now->hash == then->hash);
+    CHECK(now->table.design && !then->table.design && now->local_rows == then->local_rows &&
+          now->table.hash == then->table.hash);
     rows_destroy(now);
     rows_destroy(then);
     free(bytes);
@@ -333,10 +335,11 @@ TEST(notes_and_labels_come_with_the_table)
     const char *path = convert(put("t.csv", text, strlen(text)), &spec, MEMORY, "t");
     rows *r = path ? map_table(path, &no_wish) : NULL;
     REQUIRE(r);
-    CHECK(r->label_count == 2 && !strcmp(r->labels[0], "no") && !strcmp(r->labels[1], "yes"));
-    CHECK(strstr(r->notes, "column 'c' (2 levels) holds text and is a category"));
-    CHECK(strstr(r->notes, "target 'y': 'yes' is 1 and 'no' is 0"));
-    CHECK(strstr(r->notes, "1 of 4 rows are left out"));
+    CHECK(r->table.label_count == 2 && !strcmp(r->table.labels[0], "no") &&
+          !strcmp(r->table.labels[1], "yes"));
+    CHECK(strstr(r->table.notes, "column 'c' (2 levels) holds text and is a category"));
+    CHECK(strstr(r->table.notes, "target 'y': 'yes' is 1 and 'no' is 0"));
+    CHECK(strstr(r->table.notes, "1 of 4 rows are left out"));
     rows_destroy(r);
 }
 

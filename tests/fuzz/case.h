@@ -30,13 +30,13 @@ enum { FUZZ_SPECS = sizeof fuzz_specs / sizeof *fuzz_specs };
 /* NULL when a table keeps its promises, else the one it breaks. */
 static const char *broken_promise(const rows *r, const rows_spec *spec)
 {
-    if (r->n < 2 || r->d < 1 || r->stride < r->d || r->stride % 4) return "shape";
+    if (r->local_rows < 2 || r->d < 1 || r->stride < r->d || r->stride % 4) return "shape";
     bool intercept = spec->intercept && !(spec->formula && strstr(spec->formula, "- 1"));
-    if (r->intercept != intercept || !r->target || !r->names) return "names";
+    if (r->intercept != intercept || !r->table.target || !r->table.names) return "names";
     bool offset = spec->offset || (spec->formula && strstr(spec->formula, "offset"));
     if (!r->weight != !spec->weights || !r->offset != !offset) return "weights";
-    for (size_t i = 0; i < r->n; i++) {
-        const double *x = r->x + i * r->stride;
+    for (size_t i = 0; i < r->local_rows; i++) {
+        const double *x = r->storage.x + i * r->stride;
         for (size_t j = 0; j < r->stride; j++)
             if (!isfinite(x[j]) || (j >= r->d && x[j] != 0)) return "x";
         if (r->intercept && x[0] != 1) return "intercept";
@@ -45,7 +45,8 @@ static const char *broken_promise(const rows *r, const rows_spec *spec)
         if (r->offset && !isfinite(r->offset[i])) return "offset";
     }
     for (size_t j = 0; j < r->d; j++)
-        if (!r->names[j] || !isfinite(r->mean[j]) || !isfinite(r->sd[j])) return "moments";
+        if (!r->table.names[j] || !isfinite(r->table.mean[j]) || !isfinite(r->table.sd[j]))
+            return "moments";
     return NULL;
 }
 

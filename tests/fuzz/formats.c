@@ -200,16 +200,17 @@ static void repair_table(document *d)
 static double read_all_cells(const rows *t)
 {
     double sum = 0.0, *row = calloc(t->stride + 1, sizeof *row);
-    for (size_t i = 0; i < t->n; i++) {
+    for (size_t i = 0; i < t->local_rows; i++) {
         sum += t->y[i] + (t->weight ? t->weight[i] : 0.0) + (t->offset ? t->offset[i] : 0.0);
-        t->storage->decode(t, i, row);
+        t->storage.kind->decode(t, i, row);
         for (size_t j = 0; j < t->stride; j++) sum += row[j];
     }
     for (size_t j = 0; j < t->d; j++)
-        sum += t->mean[j] + t->sd[j] + (double)strlen(t->names[j]);
+        sum += t->table.mean[j] + t->table.sd[j] + (double)strlen(t->table.names[j]);
     free(row);
     const group_factor *by = t->groups ? &t->groups->factor[t->groups->by] : NULL;
-    for (size_t i = 0; by && i < t->n; i++) sum += (double)strlen(by->level[by->of[i]]);
+    for (size_t i = 0; by && i < t->local_rows; i++)
+        sum += (double)strlen(by->level[by->of[i]]);
     return sum;
 }
 

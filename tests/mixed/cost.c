@@ -57,7 +57,7 @@ static void count_curvature(const batch *b, double *ee, double *ea, double *aa)
 /* Cells per row since the last call. */
 static double cells_per_row(const grouped *t)
 {
-    return (double)atomic_exchange(&cells, 0) / (double)t->data->member_rows->n;
+    return (double)atomic_exchange(&cells, 0) / (double)t->data->member_rows->local_rows;
 }
 
 static model_kind counting(const grouped *t)
@@ -125,7 +125,7 @@ static void prepared_close(prepared *s)
 static double cells_per_slope(prepared *s)
 {
     posterior *u = s->t.u;
-    size_t d = u->dim, n = s->t.data->n;
+    size_t d = u->dim, n = s->t.data->local_rows;
     double *scratch = new_doubles(u->model->rows.scratch(u->self, n) + n + 2 * d);
     double *slope = scratch + u->model->rows.scratch(u->self, n), *w = slope + n,
            *along = w + d;

@@ -227,7 +227,7 @@ TEST(normal_rows_have_the_closed_form)
     double w[MAX_DIM], gradient[MAX_DIM], hessian[MAX_DIM * MAX_DIM], value;
     mixed *m = generic_point(&t, w);
     const other_factor *o = &m->other[0];
-    size_t n = m->data->n, d = m->dim, from = o->first, count = m->aux - from;
+    size_t n = m->data->local_rows, d = m->dim, from = o->first, count = m->aux - from;
     w[m->aux] = -0.3;
     for (size_t j = from; j < m->aux; j++) w[j] = 0.0;
     const expansion out = {&value, gradient, hessian};
@@ -251,10 +251,10 @@ TEST(normal_rows_have_the_closed_form)
     double *v = new_doubles(n * n), *r = new_doubles(n),
            closed = -0.5 * (double)n * log(2.0 * M_PI);
     for (size_t i = 0; i < n; i++) {
-        const double *x = m->data->x + i * m->data->stride;
+        const double *x = m->data->storage.x + i * m->data->stride;
         r[i] = m->data->y[i] - dot(FIXED, x, w);
         for (size_t j = 0; j < n; j++) {
-            const double *y = m->data->x + j * m->data->stride;
+            const double *y = m->data->storage.x + j * m->data->stride;
             double with[2] = {other.factor[0][0] + x[1] * other.factor[1][0],
                               x[1] * other.factor[1][1]};
             double and[2] = {other.factor[0][0] + y[1] * other.factor[1][0],

@@ -38,7 +38,7 @@ static void check_derivatives(const grouped *t, double *w, double step, double s
 __attribute__((unused)) static void check_slopes(const grouped *t, const double *w)
 {
     const mixed *m = t->u->self;
-    size_t d = t->u->dim, n = t->data->n;
+    size_t d = t->u->dim, n = t->data->local_rows;
     double u[MAX_DIM], one = 1.0, *slope = new_doubles(n),
                        *scratch = new_doubles(t->u->model->rows.scratch(m, n));
     for (size_t j = 0; j < d; j++) u[j] = cos((double)j);

@@ -115,7 +115,7 @@ static void draw_effects(const grouped_spec *s, rng *r, double *u)
 
 static void fill_row(const grouped_spec *s, rows *r, rng *random, size_t i, const double *u)
 {
-    double *x = r->x + i * r->stride, aux[] = {log(0.7), log(4.0)};
+    double *x = r->storage.x + i * r->stride, aux[] = {log(0.7), log(4.0)};
     x[0] = 1.0;
     for (size_t j = 1; j < FIXED; j++) x[j] = rng_normal(random);
     double eta =
@@ -138,19 +138,19 @@ static grouped grouped_make(const grouped_spec *s)
     rng random = rng_stream(s->seed, 0, RNG_SIMULATE);
     rows *r = calloc(1, sizeof *r);
     for (size_t g = 0; g < s->groups; g++) n += rows_of_group(s, g);
-    *r = (rows){.storage = &storage_double,
-                .n = n,
+    *r = (rows){.storage.kind = &storage_double,
+                .local_rows = n,
                 .d = FIXED,
                 .stride = KERNEL_LANES,
                 .intercept = true};
-    r->x = new_doubles(n * r->stride);
+    r->storage.x = new_doubles(n * r->stride);
     r->y = new_doubles(n);
     if (s->weights) r->weight = new_doubles(n);
-    r->names = texts(FIXED, names);
-    r->mean = new_doubles(FIXED);
-    r->sd = new_doubles(FIXED);
-    r->sd[1] = r->sd[2] = 1.0;
-    r->target = copy_text("y");
+    r->table.names = texts(FIXED, names);
+    r->table.mean = new_doubles(FIXED);
+    r->table.sd = new_doubles(FIXED);
+    r->table.sd[1] = r->table.sd[2] = 1.0;
+    r->table.target = copy_text("y");
     r->groups = make_groups(s, n);
     for (size_t g = 0; g < s->groups; g++) {
         double u[2];

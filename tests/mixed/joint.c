@@ -149,8 +149,8 @@ static double direct(const grouped *t, const double *w, const double *at)
     const mixed *m = t->u->self;
     const rows *r = m->data;
     double total = 0.0, sigma = exp(w[m->aux]);
-    for (size_t i = 0; i < r->n; i++) {
-        double eta = dot(FIXED, r->x + i * r->stride, w);
+    for (size_t i = 0; i < r->local_rows; i++) {
+        double eta = dot(FIXED, r->storage.x + i * r->stride, w);
         for (size_t f = 0; f < m->others; f++)
             eta += at[m->other[f].first + m->groups->factor[m->other[f].factor].of[i]];
         total -= log_normal(r->y[i] - eta, sigma);

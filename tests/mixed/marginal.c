@@ -70,7 +70,7 @@ static double likelihood(const mixed *m, const double *w, size_t g, const double
     double total = 0.0;
     spread_at(&m->shape, w + m->data->d, false, &at);
     for (size_t i = m->groups->start[g]; i < m->groups->start[g + 1]; i++) {
-        const double *x = m->data->x + i * m->data->stride;
+        const double *x = m->data->storage.x + i * m->data->stride;
         double eta = w[0] * x[0] + w[1] * x[1] + w[2] * x[2], value;
         for (size_t a = 0; a < m->shape.effects; a++)
             for (size_t b = 0; b <= a; b++)
@@ -122,10 +122,10 @@ static double closed_form(const mixed *m, const double *w, size_t g)
            value = -0.5 * (double)n * log(2.0 * M_PI);
     spread_at(&m->shape, w + m->data->d, false, &at);
     for (size_t i = 0; i < n; i++) {
-        const double *x = m->data->x + (first + i) * m->data->stride;
+        const double *x = m->data->storage.x + (first + i) * m->data->stride;
         r[i] = m->data->y[first + i] - w[0] * x[0] - w[1] * x[1] - w[2] * x[2];
         for (size_t j = 0; j < n; j++) {
-            const double *y = m->data->x + (first + j) * m->data->stride;
+            const double *y = m->data->storage.x + (first + j) * m->data->stride;
             double a0 = at.factor[0][0] + x[1] * at.factor[1][0], a1 = x[1] * at.factor[1][1];
             double b0 = at.factor[0][0] + y[1] * at.factor[1][0], b1 = y[1] * at.factor[1][1];
             v[i * n + j] = a0 * b0 + a1 * b1 + (i == j ? exp(2.0 * w[m->aux]) : 0.0);

@@ -83,7 +83,7 @@ static void along(const mixed *m, size_t level, const double *w, size_t i, doubl
     effect_spread at;
     const nested_level *l = &m->level[level];
     spread_at(&l->shape, w + l->spread, false, &at);
-    const double z[] = {1.0, m->data->x[i * m->data->stride + 1]};
+    const double z[] = {1.0, m->data->storage.x[i * m->data->stride + 1]};
     for (size_t a = 0; a < 2; a++) {
         out[a] = 0.0;
         for (size_t b = a; b < l->shape.effects; b++) out[a] += at.factor[b][a] * z[b];
@@ -97,8 +97,8 @@ static double closed_form(const mixed *m, const double *w, size_t g)
     double *v = new_doubles(n * n), *r = new_doubles(n),
            value = -0.5 * (double)n * log(2.0 * M_PI);
     for (size_t i = 0; i < n; i++) {
-        r[i] =
-            m->data->y[first + i] - dot(FIXED, w, m->data->x + (first + i) * m->data->stride);
+        r[i] = m->data->y[first + i] -
+               dot(FIXED, w, m->data->storage.x + (first + i) * m->data->stride);
         for (size_t j = 0; j < n; j++) {
             v[i * n + j] = i == j ? exp(2.0 * w[m->aux]) : 0.0;
             for (size_t l = 0; l < m->levels; l++) {
@@ -158,7 +158,7 @@ static double normal_density(double x)
 
 static double row_likelihood(const mixed *m, const double *w, size_t i, double more)
 {
-    double eta = dot(FIXED, w, m->data->x + i * m->data->stride) + more, value;
+    double eta = dot(FIXED, w, m->data->storage.x + i * m->data->stride) + more, value;
     const batch one = {
         .k = m->k, .n = 1, .eta = &eta, .y = m->data->y + i, .aux = w + m->aux, .pitch = 1};
     m->row_model->predictor->loglik(&one, &value);
@@ -236,8 +236,8 @@ static void conditional(const mixed *m, const double *w, size_t g, size_t count,
     double variance[] = {exp(2.0 * w[m->level[0].spread]), exp(2.0 * w[m->level[1].spread])};
     double *v = new_doubles(n * n), *r = new_doubles(n), *c = new_doubles(n);
     for (size_t i = 0; i < n; i++) {
-        r[i] =
-            m->data->y[first + i] - dot(FIXED, w, m->data->x + (first + i) * m->data->stride);
+        r[i] = m->data->y[first + i] -
+               dot(FIXED, w, m->data->storage.x + (first + i) * m->data->stride);
         for (size_t j = 0; j < n; j++)
             v[i * n + j] = variance[0] + (part[i] == part[j] ? variance[1] : 0.0) +
                            (i == j ? exp(2.0 * w[m->aux]) : 0.0);

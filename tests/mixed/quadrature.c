@@ -143,7 +143,7 @@ static double on_a_grid(const mixed *m, const double *w, size_t g)
     for (double v = -reach; v <= reach; v += step) {
         double total = -0.5 * v * v;
         for (size_t i = m->groups->start[g]; i < m->groups->start[g + 1]; i++) {
-            const double *x = m->data->x + i * m->data->stride;
+            const double *x = m->data->storage.x + i * m->data->stride;
             double eta = w[0] * x[0] + w[1] * x[1] + w[2] * x[2] + sd * v, value;
             const batch one = {.k = m->k, .n = 1, .eta = &eta, .y = m->data->y + i, .pitch = 1};
             m->row_model->predictor->loglik(&one, &value);

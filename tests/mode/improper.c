@@ -109,9 +109,9 @@ TEST(collinear_columns_with_a_flat_prior_are_named)
 /* Readers refuse such columns; a table made in memory may still hold one. */
 static void make_constant(rows *data, size_t j, double value)
 {
-    for (size_t i = 0; i < data->n; i++) data->x[i * data->stride + j] = value;
-    data->mean[j] = value;
-    data->sd[j] = 0.0;
+    for (size_t i = 0; i < data->local_rows; i++) data->storage.x[i * data->stride + j] = value;
+    data->table.mean[j] = value;
+    data->table.sd[j] = 0.0;
 }
 
 TEST(a_constant_column_with_a_flat_prior_is_named)

@@ -87,7 +87,7 @@ TEST(proportions_outside_of_0_and_1_are_refused)
         sbps_error err = {0};
         memcpy(y, wrong[i].y, sizeof y);
         memcpy(weight, wrong[i].weight, sizeof weight);
-        rows r = {.n = 3, .y = y, .weight = weight};
+        rows r = {.local_rows = 3, .y = y, .weight = weight};
         CHECK(model_find("binomial")->predictor->check(&r, &err) == SBPS_BAD_DATA);
         CHECK(strstr(err.text, wrong[i].sentence));
     }

@@ -191,12 +191,12 @@ TEST(the_multimodal_density_is_its_formula)
     REQUIRE(s.status == SBPS_OK && s.dim == 2);
     s.kind->rows.loglik(s.u->self, (row_range){NULL, 0, 2}, w, s.scratch, out);
     for (size_t i = 0; i < 2; i++) {
-        const double *mu = data->x + i * data->stride;
+        const double *mu = data->storage.x + i * data->stride;
         CHECK_NEAR(out[i], formula(w[0], mu[0], mu[2]) + formula(w[1], mu[1], mu[3]), TOL_SUM);
     }
     double far[2] = {60.0, -80.0}, u[2] = {1.0, 0.0}, slope[2];
     s.kind->rows.slope(s.u->self, (row_range){NULL, 0, 2}, far, u, s.scratch, slope);
-    CHECK_NEAR(slope[0], -(60.0 - 1.0 - data->x[0]) / 0.0625, TOL_SUM);
+    CHECK_NEAR(slope[0], -(60.0 - 1.0 - data->storage.x[0]) / 0.0625, TOL_SUM);
     rng random = rng_stream(1, 0, RNG_TEST);
     for (size_t chain = 0; chain < 4; chain++) { /* the four corners in turn */
         s.kind->parameters.scatter(s.u->self, chain, &random, w);

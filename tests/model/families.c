@@ -165,7 +165,7 @@ TEST(impossible_targets_are_refused_by_value)
         double y[3];
         sbps_error err = {0};
         memcpy(y, wrong[i].y, sizeof y);
-        rows r = {.n = 3, .y = y};
+        rows r = {.local_rows = 3, .y = y};
         CHECK(model_find(wrong[i].model)->predictor->check(&r, &err) == SBPS_BAD_DATA);
         if (!strstr(err.text, wrong[i].sentence)) printf("%s\n", err.text);
         CHECK(strstr(err.text, wrong[i].sentence));

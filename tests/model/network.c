@@ -53,7 +53,8 @@ TEST(loglik_is_the_formula)
     for (size_t i = 0; i < ROWS; i++) {
         double a[3], b[2];
         for (size_t j = 0; j < 3; j++)
-            a[j] = tanh(unit_value(s.w + 6 * j, 6, false, s.data->x + i * s.data->stride));
+            a[j] =
+                tanh(unit_value(s.w + 6 * j, 6, false, s.data->storage.x + i * s.data->stride));
         for (size_t j = 0; j < 2; j++) b[j] = tanh(unit_value(s.w + 18 + 4 * j, 3, true, a));
         double r = s.data->y[i] - s.data->offset[i] - unit_value(s.w + 26, 2, true, b);
         CHECK_NEAR(out[i], -0.5 * log(2.0 * M_PI) - 0.5 * r * r, TOL_SUM);
@@ -70,7 +71,7 @@ TEST(a_relu_unit_is_zero_below_zero)
     s.w[COLUMNS] = 0.5;
     logliks(&s, s.w, out);
     for (size_t i = 0; i < ROWS; i++) {
-        double z = unit_value(s.w, COLUMNS, false, s.data->x + i * s.data->stride);
+        double z = unit_value(s.w, COLUMNS, false, s.data->storage.x + i * s.data->stride);
         double r = s.data->y[i] - 0.5 - s.w[COLUMNS + 1] * fmax(z, 0.0);
         CHECK_NEAR(out[i], -0.5 * log(2.0 * M_PI) - 0.5 * r * r, TOL_SUM);
     }

@@ -28,7 +28,7 @@ TEST(loglik_is_the_formula)
         for (size_t k = 0; k < 3; k++) {
             double eta = 0.0;
             for (size_t j = 0; j < d; j++)
-                eta += s.w[k * d + j] * s.data->x[i * s.data->stride + j];
+                eta += s.w[k * d + j] * s.data->storage.x[i * s.data->stride + j];
             sum += e[k] = exp(eta);
         }
         CHECK_NEAR(out[i], log(e[(size_t)s.data->y[i]] / sum), TOL_SUM);
@@ -137,8 +137,8 @@ static rows *read_digits(void)
     rows_spec spec = {.target = "label", .intercept = true, .seed = 1};
     snprintf(path, sizeof path, "%s/../shared/data/mnist7x7_0123_train.csv", root ? root : ".");
     if (rows_read(path, &spec, &data, NULL) != SBPS_OK) return NULL;
-    for (size_t i = 0; i < data->n; i++)
-        for (size_t j = 1; j < data->d; j++) data->x[i * data->stride + j] /= 4080.0;
+    for (size_t i = 0; i < data->local_rows; i++)
+        for (size_t j = 1; j < data->d; j++) data->storage.x[i * data->stride + j] /= 4080.0;
     return data;
 }
 

@@ -55,7 +55,7 @@ static subject *subject_make(const model_kind *model, const char *storage, bool 
     s->u = s->t.u;
     s->row_threads.threads = weighted ? 2 : 1;
     s->t.data->workers = &s->row_threads;
-    CHECK(!strcmp(s->t.data->storage->name, storage));
+    CHECK(!strcmp(s->t.data->storage.kind->name, storage));
     influence_target to = target_of(s->on_the_way);
     CHECK(row_cache_open(s->u, &to, &s->g, NULL) == SBPS_OK);
     return s;
@@ -93,7 +93,7 @@ static bool same(size_t n, const double *a, const double *b)
 /* Numbers, order and all. */
 static void check_same_control(const posterior *u, const control *a, const control *b)
 {
-    size_t n = u->data->n, dim = u->dim, aux = u->auxiliaries;
+    size_t n = u->data->local_rows, dim = u->dim, aux = u->auxiliaries;
     CHECK(same(dim, a->w, b->w));
     CHECK(same(dim, a->gradient, b->gradient));
     CHECK(same(dim * ((dim + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES), a->hessian,
@@ -230,7 +230,7 @@ static row_alone evaluate_alone(const posterior *u, const double *w, size_t i)
     row_alone r = {.eta = data->offset ? data->offset[i] : 0.0,
                    .weight = data->weight ? data->weight[i] : 1.0};
     for (size_t j = 0; j < data->d; j++) {
-        r.x[j] = data->storage->cell(data, i, j);
+        r.x[j] = data->storage.kind->cell(data, i, j);
         r.eta += w[j] * r.x[j];
     }
     batch b = {
@@ -258,7 +258,7 @@ static void add_alone(const posterior *u, const row_alone *r, double *gradient, 
 
 static void check_row(const posterior *u, const control *c, size_t i, const row_alone *r)
 {
-    size_t n = u->data->n, aux = u->auxiliaries;
+    size_t n = u->data->local_rows, aux = u->auxiliaries;
     CHECK_NEAR(c->eta[i], r->eta, TOL_SUM);
     CHECK_NEAR(c->d_eta[i], r->d_eta, TOL_SUM);
     CHECK_NEAR(c->ee[i], r->ee, TOL_SUM);

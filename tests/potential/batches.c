@@ -52,7 +52,7 @@ static size_t rows_in_batch(minibatch *u, const table *t, bool seen[ROWS])
     potential_gradient(&u->is, g);
     for (size_t i = 0; i < ROWS; i++) {
         size_t column = 0;
-        while (t->data->x[i * t->data->stride + column] == 0.0) column++;
+        while (t->data->storage.x[i * t->data->stride + column] == 0.0) column++;
         seen[i] = g[column] != 0.0;
         /* each row once: a row taken twice would weigh double */
         if (seen[i])
@@ -160,7 +160,7 @@ TEST(slope_and_gradient_of_batches_are_unbiased)
     for (size_t m = 0; regression_model(m); m++) {
         table t = table_make(regression_model(m), small);
         REQUIRE(t.u);
-        carved all = carve(&batch_full, t.u, t.data->n, 1);
+        carved all = carve(&batch_full, t.u, t.data->local_rows, 1);
         double exact[DIM_MAX], g[DIM_MAX];
         potential_set_line(&all.u.is, t.p, t.q);
         double slope = potential_observe(&all.u.is, 0.4).slope;
@@ -195,7 +195,7 @@ TEST(stated_variance_of_random_rows_is_the_one_they_have)
         for (size_t s = 0; s < 2; s++) {
             table t = table_make(regression_model(m), small);
             REQUIRE(t.u);
-            carved all = carve(&batch_full, t.u, t.data->n, 1);
+            carved all = carve(&batch_full, t.u, t.data->local_rows, 1);
             carved c = carve(&batch_random, t.u, takes[s], 6);
             potential_set_line(&all.u.is, t.p, t.q);
             potential_set_line(&c.u.is, t.p, t.q);
@@ -223,7 +223,7 @@ static void windows_property(const batch_kind *kind)
         spec.shuffle = shuffle;
         table t = table_make(model_find("logistic"), spec);
         REQUIRE(t.u);
-        carved all = carve(&batch_full, t.u, t.data->n, 1);
+        carved all = carve(&batch_full, t.u, t.data->local_rows, 1);
         carved c = carve(kind, t.u, 50, shuffle);
         potential_set_line(&all.u.is, t.p, t.q);
         potential_set_line(&c.u.is, t.p, t.q);

@@ -20,8 +20,8 @@ static void same_property(const posterior *u, const double *p, const double *q,
 {
     for (size_t order = 0; order < 2; order++) {
         control *cv = control_at(u, order);
-        carved plain = carve(&batch_full, u, u->data->n, 1);
-        carved with = carve(&batch_full, u, u->data->n, 1);
+        carved plain = carve(&batch_full, u, u->data->local_rows, 1);
+        carved with = carve(&batch_full, u, u->data->local_rows, 1);
         minibatch_equip(&with.u, cv, with.u.is.noise);
         potential_set_line(&plain.u.is, p, q);
         potential_set_line(&with.u.is, p, q);
@@ -49,7 +49,7 @@ static void same_property(const posterior *u, const double *p, const double *q,
 static double variance_at(const posterior *u, const control *cv, const double *q, double far)
 {
     double p[DIM_MAX];
-    carved c = carve(&batch_full, u, u->data->n, 1);
+    carved c = carve(&batch_full, u, u->data->local_rows, 1);
     for (size_t j = 0; j < u->dim; j++) p[j] = cv->w[j] + far * (j % 3 ? 1.0 : -0.7);
     minibatch_equip(&c.u, cv, c.u.is.noise);
     potential_set_line(&c.u.is, p, q);

@@ -108,7 +108,7 @@ static inline carved carve(const batch_kind *kind, const posterior *target, size
     minibatch_carve(&c.u, kind, target, n, &c.memory);
     c.memory = (arena){.base = aligned_zeroed(c.memory.used), .size = c.memory.used};
     minibatch_carve(&c.u, kind, target, n, &c.memory);
-    if (kind == &batch_strata) c.u.parts = fixture_strata(target->data->n);
+    if (kind == &batch_strata) c.u.parts = fixture_strata(target->data->local_rows);
     minibatch_start(&c.u, rng_stream(seed, 0, RNG_BATCH));
     return c;
 }

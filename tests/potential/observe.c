@@ -48,13 +48,13 @@ static double value_at(const table *t, double time)
 static void full_slope_property(const table *t)
 {
     const double h = 1e-5;
-    carved c = carve(&batch_full, t->u, t->data->n, 1);
+    carved c = carve(&batch_full, t->u, t->data->local_rows, 1);
     potential_set_line(&c.u.is, t->p, t->q);
     for (EACH_TIME(i)) {
         observation o = potential_observe(&c.u.is, times[i]);
         double want = (value_at(t, times[i] + h) - value_at(t, times[i] - h)) / (2 * h);
         CHECK_NEAR(o.slope, want, TOL_DIFF);
-        CHECK(o.variance == 0.0 && o.rows == t->data->n);
+        CHECK(o.variance == 0.0 && o.rows == t->data->local_rows);
     }
     free(c.memory.base);
 }
@@ -66,7 +66,7 @@ TEST(full_slope_is_the_finite_difference_of_the_posterior)
 
 static void full_gradient_property(const table *t)
 {
-    carved c = carve(&batch_full, t->u, t->data->n, 1);
+    carved c = carve(&batch_full, t->u, t->data->local_rows, 1);
     potential_set_line(&c.u.is, t->p, t->q);
     for (EACH_TIME(i)) {
         double w[DIM_MAX], want[DIM_MAX], got[DIM_MAX];
@@ -88,7 +88,7 @@ TEST(full_gradient_is_that_of_the_posterior)
 
 static void full_value_property(const table *t)
 {
-    carved c = carve(&batch_full, t->u, t->data->n, 1);
+    carved c = carve(&batch_full, t->u, t->data->local_rows, 1);
     double value, sd;
     potential_value(&c.u.is, t->p, &value, &sd);
     CHECK_NEAR(value, value_at(t, 0.0), TOL_SUM);
@@ -104,7 +104,7 @@ TEST(full_value_is_that_of_the_posterior)
 static void batch_slope_property(const table *t)
 {
     for (size_t k = 0; batch_kinds[k]; k++) {
-        size_t n = batch_kinds[k] == &batch_full ? t->data->n : 40;
+        size_t n = batch_kinds[k] == &batch_full ? t->data->local_rows : 40;
         carved c = carve(batch_kinds[k], t->u, n, 2);
         double g[DIM_MAX];
         potential_set_line(&c.u.is, t->p, t->q);
@@ -130,7 +130,7 @@ TEST(slope_is_the_gradient_along_the_line_on_every_batch)
 
 static size_t row_in_batch(const minibatch *u, size_t i)
 {
-    return u->list ? u->list[i] : (u->state->first + i) % u->target->data->n;
+    return u->list ? u->list[i] : (u->state->first + i) % u->target->data->local_rows;
 }
 
 typedef struct {
@@ -143,11 +143,11 @@ static expected one_by_one(const minibatch *u, const table *t, double time)
     const rows *data = t->data;
     size_t dim = t->u->dim, d = data->d;
     size_t count = dim - d;
-    double n = (double)u->is.batch, total = (double)data->n, sum = 0.0, squares = 0.0;
+    double n = (double)u->is.batch, total = (double)data->local_rows, sum = 0.0, squares = 0.0;
     expected e = {0};
     for (size_t i = 0; i < u->is.batch; i++) {
         size_t row = row_in_batch(u, i);
-        const double *x = data->x + row * data->stride;
+        const double *x = data->storage.x + row * data->stride;
         double deta = dot(d, x, t->q), g, d_eta, d_aux[2], aux[2];
         double eta = dot(d, x, t->p) + time * deta + data->offset[row];
         for (size_t j = 0; j < count; j++) aux[j] = t->p[d + j] + time * t->q[d + j];
@@ -166,7 +166,7 @@ static expected one_by_one(const minibatch *u, const table *t, double time)
             e.gradient[d + j] -= total / n * data->weight[row] * d_aux[j];
     }
     e.slope = -total / n * sum;
-    if (u->is.batch > 1 && u->is.batch < data->n)
+    if (u->is.batch > 1 && u->is.batch < data->local_rows)
         e.variance =
             (squares - sum * sum / n) / (n - 1.0) * total * total / n * (1 - n / total);
     /* the auxiliaries' Jacobian: log p(w) = w for a flat prior on exp(w), log s (1 - s) for

@@ -20,7 +20,7 @@ TEST(the_start_of_a_window_depends_on_seed_and_number_alone)
     potential_set_line(&quiet.u.is, t.p, t.q);
     potential_set_line(&noisy.u.is, t.p, t.q);
     for (size_t k = 0; k < 1000; k++) {
-        size_t start = rng_below(&starts, t.data->n);
+        size_t start = rng_below(&starts, t.data->local_rows);
         potential_observe(&quiet.u.is, 0.1);
         potential_observe(&noisy.u.is, 0.1);
         CHECK(quiet.u.state->first == start && noisy.u.state->first == start);
@@ -41,8 +41,8 @@ TEST(the_stream_in_front_tells_the_windows_to_come)
     minibatch_resize(&c.u, &batch_window, 20);
     for (size_t k = 0; k < 100; k++) {
         rng in_front = c.u.state->ahead, next = c.u.state->random;
-        rng_below(&next, t.data->n);
-        CHECK(rng_below(&in_front, t.data->n) == rng_below(&next, t.data->n));
+        rng_below(&next, t.data->local_rows);
+        CHECK(rng_below(&in_front, t.data->local_rows) == rng_below(&next, t.data->local_rows));
         potential_observe(&c.u.is, 0.1);
     }
     free(c.memory.base);
@@ -62,8 +62,8 @@ static rows *mapped_copy(const rows *data, const char *storage, char *path)
     snprintf(text, sizeof text, "%s.csv", path);
     FILE *csv = fopen(text, "w");
     fprintf(csv, "y,x1,x2,x3\n");
-    for (size_t i = 0; i < data->n; i++) {
-        const double *x = data->x + i * data->stride;
+    for (size_t i = 0; i < data->local_rows; i++) {
+        const double *x = data->storage.x + i * data->stride;
         fprintf(csv, "%.17g,%.17g,%.17g,%.17g\n", data->y[i], x[1], x[2], x[3]);
     }
     fclose(csv);
@@ -81,7 +81,7 @@ static rows *copied(const rows *from)
 {
     rows *out = calloc(1, sizeof *out);
     *out = *from;
-    out->mapped = NULL;
+    out->storage.mapped = NULL;
     return out;
 }
 
@@ -116,7 +116,7 @@ static void check_mapped(const char *storage)
     table t = table_make(model_find("logistic"), wide);
     REQUIRE(t.u);
     rows *disk = mapped_copy(t.data, storage, path), *memory = disk ? copied(disk) : NULL;
-    REQUIRE(disk && memory && disk->mapped);
+    REQUIRE(disk && memory && disk->storage.mapped);
     posterior *a, *b;
     REQUIRE(posterior_create(disk, model_find("logistic"), t.u->priors, &a, NULL) == SBPS_OK);
     REQUIRE(posterior_create(memory, model_find("logistic"), t.u->priors, &b, NULL) == SBPS_OK);
@@ -138,8 +138,8 @@ static void check_mapped(const char *storage)
         if (k == 4000) minibatch_resize(&in_memory.u, &batch_window, 50);
         if (k == 3000) direct = on_disk.u.reader;
     }
-    if (!direct && !disk->start) printf("no direct reads here\n");
-    CHECK(!direct || !disk->start); /* sparse rows are requested from the page cache */
+    if (!direct && !disk->storage.start) printf("no direct reads here\n");
+    CHECK(!direct || !disk->storage.start); /* sparse rows are requested from the page cache */
     CHECK(!in_memory.u.reader && (bool)on_disk.u.reader == direct); /* after the resize too */
     check_next(&on_disk, a, b, t.p, t.q);
     double value[2];

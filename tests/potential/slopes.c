@@ -108,7 +108,7 @@ static void for_each_table(bool weighted)
         CHECK(t.u);
         if (!t.u) continue;
         summed += t.u->mean != MEAN_OTHER;
-        check_properties(&t, &batch_full, t.data->n);
+        check_properties(&t, &batch_full, t.data->local_rows);
         check_properties(&t, &batch_window, 17);
         check_properties(&t, &batch_random, 17);
         table_close(&t);

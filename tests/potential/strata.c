@@ -17,7 +17,7 @@ static strata *make_strata(const float influence[ROWS], size_t count)
 {
     strata_tally count_of;
     strata plan, *s = NULL;
-    CHECK(strata_count(&(rows){.n = ROWS}, influence, &count_of, NULL) == SBPS_OK);
+    CHECK(strata_count(&(rows){.local_rows = ROWS}, influence, &count_of, NULL) == SBPS_OK);
     strata_divide(&count_of, count, &plan);
     CHECK(strata_create(&plan, ROWS, influence, &s, NULL) == SBPS_OK);
     return s;

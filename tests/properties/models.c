@@ -272,7 +272,7 @@ TEST(find_knows_every_listed_name_and_no_other)
 
 static sbps_status check_targets(const char *name, size_t n, double *y, sbps_error *err)
 {
-    rows r = {.n = n, .y = y, .target = "outcome"};
+    rows r = {.local_rows = n, .y = y, .table.target = "outcome"};
     return model_find(name)->predictor->check(&r, err);
 }
 

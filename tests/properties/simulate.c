@@ -62,12 +62,13 @@ static size_t read_bytes(const char *path, size_t size, char *bytes)
 
 static void check_columns(const rows *data)
 {
-    CHECK(data->n == N && data->d == D);
-    CHECK(strcmp(data->names[0], "x1") == 0 && strcmp(data->names[D - 1], "x7") == 0);
+    CHECK(data->local_rows == N && data->d == D);
+    CHECK(strcmp(data->table.names[0], "x1") == 0 &&
+          strcmp(data->table.names[D - 1], "x7") == 0);
     for (size_t j = 0; j < D; j++) {
         double sd = j ? 1.0 : sqrt(6.0);
-        CHECK_Z(data->mean[j], 0.0, sd / sqrt(N), MAX_Z);
-        CHECK_Z(data->sd[j], sd, sd / sqrt(2.0 * N), MAX_Z);
+        CHECK_Z(data->table.mean[j], 0.0, sd / sqrt(N), MAX_Z);
+        CHECK_Z(data->table.sd[j], sd, sd / sqrt(2.0 * N), MAX_Z);
     }
 }
 
@@ -79,8 +80,8 @@ static void check_score(const model_kind *model, const rows *data, const double 
         CHECK(w[D + i] == model->auxiliaries[i].start);
         aux[i] = scale_coordinate(model->auxiliaries[i].scale, w[D + i]);
     }
-    for (size_t i = 0; i < data->n; i++) {
-        const double *x = data->x + i * data->stride;
+    for (size_t i = 0; i < data->local_rows; i++) {
+        const double *x = data->storage.x + i * data->stride;
         double eta = 0.0, e, ee;
         for (size_t j = 0; j < D; j++) eta += w[j] * x[j];
         batch b = {.k = kernels_best(), .n = 1, .eta = &eta, .y = &data->y[i], .aux = aux};
@@ -166,8 +167,9 @@ TEST(a_gz_file_holds_the_same_table)
     char magic[2] = {0};
     CHECK(read_bytes(pressed, 2, magic) == 2 && magic[0] == '\x1f' && magic[1] == '\x8b');
     rows *a = read_back(plain), *b = read_back(pressed);
-    CHECK(a && b && a->n == b->n);
-    for (size_t i = 0; a && b && i < a->n * a->stride; i++) CHECK(a->x[i] == b->x[i]);
+    CHECK(a && b && a->local_rows == b->local_rows);
+    for (size_t i = 0; a && b && i < a->local_rows * a->stride; i++)
+        CHECK(a->storage.x[i] == b->storage.x[i]);
     rows_destroy(a);
     rows_destroy(b);
     unlink(plain);

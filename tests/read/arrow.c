@@ -79,7 +79,7 @@ static void unquote(const char **cell)
 
 static bool same_notes(const rows *a, const rows *b)
 {
-    return !strcmp(a->notes ? a->notes : "", b->notes ? b->notes : "");
+    return !strcmp(a->table.notes ? a->table.notes : "", b->table.notes ? b->table.notes : "");
 }
 
 /* In batches of any size, wherever they begin in their arrays, read by any number. */
@@ -99,7 +99,8 @@ static void compare_to_csv(const rows_spec *spec, bool gaps)
         p.batch_pad = pads[2 - k];
         rows *got = from_stream(&p, &several);
         CHECK(got && same_rows(want, got) && same_notes(want, got));
-        CHECK(got && got->dropped == want->dropped && got->label_count == want->label_count);
+        CHECK(got && got->table.dropped == want->table.dropped &&
+              got->table.label_count == want->table.label_count);
         rows_destroy(got);
     }
     rows_destroy(want);
@@ -219,8 +220,8 @@ TEST(large_whole_numbers_are_levels_to_the_last_digit)
     producer p = table_of(columns, 2, cell, 4, 4, 0);
     rows *r = from_stream(&p, &spec);
     REQUIRE(r);
-    CHECK(r->d == 3 && !strcmp(r->names[1], "id=9007199254740993"));
-    CHECK(!strcmp(r->names[2], "id=18446744073709551615"));
+    CHECK(r->d == 3 && !strcmp(r->table.names[1], "id=9007199254740993"));
+    CHECK(!strcmp(r->table.names[2], "id=18446744073709551615"));
     rows_destroy(r);
 }
 
@@ -234,7 +235,7 @@ TEST(text_stays_text_where_it_looks_like_numbers)
     producer p = table_of(columns, 2, cell, 5, 5, 0);
     rows *r = from_stream(&p, &(rows_spec){.target = "y", .intercept = true});
     REQUIRE(r);
-    CHECK(r->d == 2 && !strcmp(r->names[1], "zip=10001"));
+    CHECK(r->d == 2 && !strcmp(r->table.names[1], "zip=10001"));
     rows_destroy(r);
 }
 
@@ -247,12 +248,14 @@ TEST(ordered_dictionaries_keep_their_order)
     producer p = table_of(columns, 2, cell, 5, 2, 1);
     rows *r = from_stream(&p, &(rows_spec){.target = "y", .intercept = true});
     REQUIRE(r);
-    CHECK(r->d == 3 && !strcmp(r->names[1], "dose=high") && !strcmp(r->names[2], "dose=mid"));
+    CHECK(r->d == 3 && !strcmp(r->table.names[1], "dose=high") &&
+          !strcmp(r->table.names[2], "dose=mid"));
     rows_destroy(r);
     p.column[1].ordered = false;
     r = from_stream(&p, &(rows_spec){.target = "y", .intercept = true});
     REQUIRE(r);
-    CHECK(r->d == 3 && !strcmp(r->names[1], "dose=low") && !strcmp(r->names[2], "dose=mid"));
+    CHECK(r->d == 3 && !strcmp(r->table.names[1], "dose=low") &&
+          !strcmp(r->table.names[2], "dose=mid"));
     rows_destroy(r);
 }
 
@@ -324,7 +327,7 @@ TEST(columns_that_nobody_wants_may_be_anything)
                                        {.name = "odd", .format = "n"}};
     producer p = table_of(columns, 2, cell, 3, 3, 0);
     rows *r = from_stream(&p, &(rows_spec){.target = "y", .exclude = "odd", .intercept = true});
-    CHECK(r && r->d == 1 && r->n == 3);
+    CHECK(r && r->d == 1 && r->local_rows == 3);
     rows_destroy(r);
     r = from_stream(&p, &(rows_spec){.formula = "y ~ 1", .intercept = true});
     CHECK(r && r->d == 1);

@@ -85,7 +85,7 @@ static double eta_of_table(const rows *r, size_t i)
 {
     double eta = r->offset ? r->offset[i] : 0.0;
     const row_groups *g = r->groups;
-    for (size_t j = 0; j < r->d; j++) eta += weight(j) * r->storage->cell(r, i, j);
+    for (size_t j = 0; j < r->d; j++) eta += weight(j) * r->storage.kind->cell(r, i, j);
     for (size_t t = 0, k = 0; g && t < g->terms; t++)
         for (size_t a = 0; a < g->term[t].count; a++, k++) {
             size_t column = g->term[t].column[a];
@@ -149,24 +149,25 @@ static void compare(const char *formula_text, const rows *r, const char *path)
     saved_schema *b;
     sbps_error err = {0};
     double of_table[ROWS_MAX], of_file[ROWS_MAX], largest = 0.0;
-    REQUIRE(r->design);
-    sbps_status status = saved_schema_parse(r->design, "run.nc", &b, &err);
+    REQUIRE(r->table.design);
+    sbps_status status = saved_schema_parse(r->table.design, "run.nc", &b, &err);
     if (status != SBPS_OK) printf("%s: %s\n", formula_text, err.text);
     REQUIRE(status == SBPS_OK);
     uint64_t content[2] = {0};
     size_t n = etas_of_file(b, path, of_file, content);
-    CHECK(n == r->n);
+    CHECK(n == r->local_rows);
     table_content exact, rounded;
     REQUIRE(content_table(r, CONTENT_EXACT, 2, &exact, &err) == SBPS_OK);
     REQUIRE(content_table(r, CONTENT_ROUNDED, 2, &rounded, &err) == SBPS_OK);
     CHECK(exact.sum == content[0] && rounded.sum == content[1]);
-    CHECK(r->content_kind != CONTENT_UNKNOWN);
-    CHECK(r->content == (r->content_kind == CONTENT_EXACT ? exact.sum : rounded.sum));
-    for (size_t i = 0; i < r->n; i++) of_table[i] = eta_of_table(r, i);
-    qsort(of_table, r->n, sizeof *of_table, by_number_of);
+    CHECK(r->table.content_kind != CONTENT_UNKNOWN);
+    CHECK(r->table.content ==
+          (r->table.content_kind == CONTENT_EXACT ? exact.sum : rounded.sum));
+    for (size_t i = 0; i < r->local_rows; i++) of_table[i] = eta_of_table(r, i);
+    qsort(of_table, r->local_rows, sizeof *of_table, by_number_of);
     qsort(of_file, n, sizeof *of_file, by_number_of);
-    for (size_t i = 0; i < r->n; i++) largest = fmax(largest, fabs(of_table[i]));
-    for (size_t i = 0; i < n && i < r->n; i++)
+    for (size_t i = 0; i < r->local_rows; i++) largest = fmax(largest, fabs(of_table[i]));
+    for (size_t i = 0; i < n && i < r->local_rows; i++)
         if (!(fabs(of_table[i] - of_file[i]) <= TOL_ETA * largest)) {
             printf("%s: %.17g, %.17g\n", formula_text, of_table[i], of_file[i]);
             CHECK(false);

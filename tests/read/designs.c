@@ -15,7 +15,7 @@ static const char table[] = "y,w,o,size,colour,day\n"
 static bool names_are(const rows *r, const char *list)
 {
     char joined[512] = "";
-    for (size_t j = 0; j < r->d; j++) strcat(strcat(joined, j ? "|" : ""), r->names[j]);
+    for (size_t j = 0; j < r->d; j++) strcat(strcat(joined, j ? "|" : ""), r->table.names[j]);
     if (strcmp(joined, list) != 0) printf("names: %s\n", joined);
     return strcmp(joined, list) == 0;
 }
@@ -97,10 +97,10 @@ TEST(weights_and_offsets_stay_with_their_rows)
     static const double weight[] = {2, 0, 1, .5, 3};
     rows *r = rows_from_text(table, &spec);
     REQUIRE(r && r->weight && r->offset);
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->local_rows; i++) {
         CHECK(r->weight[i] == weight[(size_t)r->y[i] - 1]);
         CHECK_NEAR(r->offset[i], r->y[i] / 10, TOL_ROUND);
-        CHECK(r->x[i * r->stride] == exp2(r->y[i] - 1));
+        CHECK(r->storage.x[i * r->stride] == exp2(r->y[i] - 1));
     }
     rows_destroy(r);
 }
@@ -114,7 +114,7 @@ TEST(rows_with_missing_cells_are_dropped_with_what_only_they_hold)
                        "7,-nan,p,1\n8,\"\",p,1\n9,nan,s,1\n10,2,p,1\n",
                        &spec);
     REQUIRE(r);
-    CHECK(r->n == 3 && row_with(r, 1) && row_with(r, 6) && row_with(r, 10));
+    CHECK(r->local_rows == 3 && row_with(r, 1) && row_with(r, 6) && row_with(r, 10));
     CHECK(names_are(r, "a|c=r"));
     rows_destroy(r);
 }
@@ -125,17 +125,18 @@ TEST(mean_and_sd_are_those_of_the_columns_as_stored)
     rows *r = rows_from_text("y,a,b\n1,1e9,1\n2,1000000001,2\n3,1000000002,4\n4,1000000003,8\n",
                              &spec);
     REQUIRE(r);
-    CHECK(r->mean[0] == 1 && r->sd[0] == 0);
-    CHECK_NEAR(r->mean[1], 1e9 + 1.5, TOL_ROUND);
-    CHECK_NEAR(r->sd[1], sqrt(1.25), TOL_ROUND);
-    CHECK_NEAR(r->mean[2], 3.75, TOL_ROUND);
-    CHECK_NEAR(r->sd[2], sqrt(85 / 4.0 - 3.75 * 3.75), TOL_ROUND);
+    CHECK(r->table.mean[0] == 1 && r->table.sd[0] == 0);
+    CHECK_NEAR(r->table.mean[1], 1e9 + 1.5, TOL_ROUND);
+    CHECK_NEAR(r->table.sd[1], sqrt(1.25), TOL_ROUND);
+    CHECK_NEAR(r->table.mean[2], 3.75, TOL_ROUND);
+    CHECK_NEAR(r->table.sd[2], sqrt(85 / 4.0 - 3.75 * 3.75), TOL_ROUND);
     rows_destroy(r);
 }
 
 static bool moments_of(double *x, size_t n, double *mean, double *sd)
 {
-    const rows r = {.storage = &storage_double, .n = n, .d = 1, .stride = 1, .x = x};
+    const rows r = {
+        .storage.kind = &storage_double, .local_rows = n, .d = 1, .stride = 1, .storage.x = x};
     const row_pass request = {.r = &r, .threads = 1};
     return column_moments(&request, mean, sd, NULL, &error) == SBPS_OK;
 }
@@ -173,16 +174,18 @@ TEST(standardised_columns_have_mean_zero_and_sd_one)
     spec.standardize = true;
     rows *r = rows_from_text(table, &spec);
     REQUIRE(r && raw);
-    CHECK(r->mean[0] == 1 && r->sd[0] == 0 && r->x[0] == 1);
+    CHECK(r->table.mean[0] == 1 && r->table.sd[0] == 0 && r->storage.x[0] == 1);
     for (size_t j = 1; j < r->d; j++) {
-        CHECK_NEAR(r->mean[j], 0, TOL_ROUND);
-        CHECK_NEAR(r->sd[j], 1, TOL_ROUND);
-        for (size_t i = 0; i < r->n; i++)
-            CHECK_NEAR(r->x[i * r->stride + j],
-                       (raw->x[i * raw->stride + j] - raw->mean[j]) / raw->sd[j], TOL_ROUND);
+        CHECK_NEAR(r->table.mean[j], 0, TOL_ROUND);
+        CHECK_NEAR(r->table.sd[j], 1, TOL_ROUND);
+        for (size_t i = 0; i < r->local_rows; i++)
+            CHECK_NEAR(r->storage.x[i * r->stride + j],
+                       (raw->storage.x[i * raw->stride + j] - raw->table.mean[j]) /
+                           raw->table.sd[j],
+                       TOL_ROUND);
     }
-    for (size_t i = 0; i < r->n; i++)
-        for (size_t j = r->d; j < r->stride; j++) CHECK(r->x[i * r->stride + j] == 0);
+    for (size_t i = 0; i < r->local_rows; i++)
+        for (size_t j = r->d; j < r->stride; j++) CHECK(r->storage.x[i * r->stride + j] == 0);
     rows_destroy(r);
     rows_destroy(raw);
 }
@@ -204,7 +207,7 @@ TEST(the_shuffle_is_uniform_and_depends_on_the_seed_alone)
             int below = 0;
             for (int j = i + 1; j < 4; j++) below += r->y[j] < r->y[i];
             rank = rank * (4 - i) + below;
-            CHECK(r->x[(size_t)i * r->stride] == r->y[i]);
+            CHECK(r->storage.x[(size_t)i * r->stride] == r->y[i]);
         }
         count[rank]++;
         rows_destroy(r);
@@ -228,7 +231,7 @@ TEST(the_hash_sees_every_part)
     for (size_t k = 0; k < 7; k++) {
         rows *r = rows_from_text(variants[k % 6], k < 6 ? &spec : &bare);
         REQUIRE(r);
-        hash[k] = r->hash;
+        hash[k] = r->table.hash;
         rows_destroy(r);
         for (size_t i = 0; i < k; i++) CHECK(hash[i] != hash[k]);
     }
@@ -261,7 +264,7 @@ TEST(numbers_in_memory_are_checked)
     CHECK(strstr(error.text, "row 2, column 'x2'"));
     spec.drop_missing = true;
     REQUIRE(rows_copy(3, 2, x, NULL, y, NULL, NULL, &spec, &r, &error) == SBPS_OK);
-    CHECK(r->n == 2 && row_with(r, 1) && row_with(r, 3));
+    CHECK(r->local_rows == 2 && row_with(r, 1) && row_with(r, 3));
     rows_destroy(r);
     x[3] = INFINITY;
     CHECK(rows_copy(3, 2, x, NULL, y, NULL, NULL, &spec, &r, &error) == SBPS_BAD_DATA && !r);

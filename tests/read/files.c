@@ -17,9 +17,9 @@ TEST(cells_land_in_their_row_and_column)
 {
     rows *r = rows_from_text(table, &plain);
     REQUIRE(r);
-    CHECK(r->n == 4 && r->d == 3 && r->stride == 4 && r->intercept);
-    CHECK(strcmp(r->names[0], "intercept") == 0 && strcmp(r->names[1], "a") == 0);
-    CHECK(strcmp(r->names[2], "b") == 0 && strcmp(r->target, "y") == 0);
+    CHECK(r->local_rows == 4 && r->d == 3 && r->stride == 4 && r->intercept);
+    CHECK(strcmp(r->table.names[0], "intercept") == 0 && strcmp(r->table.names[1], "a") == 0);
+    CHECK(strcmp(r->table.names[2], "b") == 0 && strcmp(r->table.target, "y") == 0);
     CHECK(!r->weight && !r->offset);
     static const double expected[4][3] = {
         {1, 0.5, -2}, {1, 1.5, 1e3}, {1, -0.25, .75}, {1, 7, 12345678.901234567}};
@@ -28,7 +28,7 @@ TEST(cells_land_in_their_row_and_column)
         REQUIRE(x);
         CHECK(memcmp(x, expected[i], sizeof expected[i]) == 0 && x[3] == 0);
     }
-    CHECK((uintptr_t)r->x % 64 == 0);
+    CHECK((uintptr_t)r->storage.x % 64 == 0);
     rows_destroy(r);
     rows_destroy(NULL);
 }
@@ -110,10 +110,10 @@ TEST(rows_that_cross_block_boundaries_are_whole)
     CHECK(rows_read(put("crlf.csv", text, size), &spec, &r[2], &error) == SBPS_OK);
     free(text);
     REQUIRE(r[0] && r[1] && r[2]);
-    CHECK(r[0]->n == 60000 && same_rows(r[0], r[1]) && same_rows(r[0], r[2]));
+    CHECK(r[0]->local_rows == 60000 && same_rows(r[0], r[1]) && same_rows(r[0], r[2]));
     size_t wrong = 0;
-    for (size_t i = 0; i < r[0]->n; i++) {
-        const double *x = r[0]->x + i * r[0]->stride;
+    for (size_t i = 0; i < r[0]->local_rows; i++) {
+        const double *x = r[0]->storage.x + i * r[0]->stride;
         int y = (int)r[0]->y[i];
         wrong += x[0] != 1 || x[1] != sin(y) || x[2] != y % 1009 || x[3] != 0;
     }
@@ -150,9 +150,9 @@ TEST(libsvm_text_is_made_dense)
                              "40 1:1 3:3 7:4",
                              &spec);
     REQUIRE(r);
-    CHECK(r->n == 4 && r->d == 4 && strcmp(r->target, "label") == 0);
-    CHECK(strcmp(r->names[1], "f1") == 0 && strcmp(r->names[2], "f3") == 0);
-    CHECK(strcmp(r->names[3], "f7") == 0);
+    CHECK(r->local_rows == 4 && r->d == 4 && strcmp(r->table.target, "label") == 0);
+    CHECK(strcmp(r->table.names[1], "f1") == 0 && strcmp(r->table.names[2], "f3") == 0);
+    CHECK(strcmp(r->table.names[3], "f7") == 0);
     static const double expected[4][4] = {
         {1, .5, 2, 0}, {1, 0, -.01, 0}, {1, 0, 0, 0}, {1, 1, 3, 4}};
     for (size_t i = 0; i < 4; i++) {
@@ -168,8 +168,9 @@ TEST(libsvm_indices_that_do_not_occur_are_no_columns)
     const rows_spec spec = {.intercept = true};
     rows *r = rows_from_text("1 64:1 2147483647:2\n2 63:3 64:4\n3 65:1 128:1\n", &spec);
     REQUIRE(r);
-    CHECK(r->n == 3 && r->d == 6 && strcmp(r->names[1], "f63") == 0);
-    CHECK(strcmp(r->names[2], "f64") == 0 && strcmp(r->names[5], "f2147483647") == 0);
+    CHECK(r->local_rows == 3 && r->d == 6 && strcmp(r->table.names[1], "f63") == 0);
+    CHECK(strcmp(r->table.names[2], "f64") == 0 &&
+          strcmp(r->table.names[5], "f2147483647") == 0);
     const double *x = row_with(r, 1);
     REQUIRE(x);
     CHECK(x[1] == 0 && x[2] == 1 && x[3] == 0 && x[4] == 0 && x[5] == 2);
@@ -193,7 +194,7 @@ TEST(libsvm_signs_become_zero_and_one_only_when_both_and_nothing_else_occur)
         rows *r = rows_from_text(cases[k].text, &spec);
         REQUIRE(r);
         double lowest = INFINITY, highest = -INFINITY;
-        for (size_t i = 0; i < r->n; i++) {
+        for (size_t i = 0; i < r->local_rows; i++) {
             lowest = fmin(lowest, r->y[i]);
             highest = fmax(highest, r->y[i]);
         }
@@ -226,8 +227,8 @@ TEST(several_files_are_one_table)
     REQUIRE(expected);
     rows_read(names, &spec, &got, &error);
     REQUIRE(got);
-    CHECK(same_rows(expected, got) && got->dropped == 1 &&
-          !strcmp(got->notes, expected->notes));
+    CHECK(same_rows(expected, got) && got->table.dropped == 1 &&
+          !strcmp(got->table.notes, expected->table.notes));
     rows_destroy(got);
     snprintf(names, sizeof names, "%s/part-?.csv", folder);
     rows_read(names, &spec, &got, &error);

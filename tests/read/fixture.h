@@ -60,8 +60,8 @@ __attribute__((unused)) static rows *rows_from_text(const char *content, const r
 /* Returns the row whose target is y, or NULL; finds a row after the shuffle. */
 __attribute__((unused)) static const double *row_with(const rows *r, double y)
 {
-    for (size_t i = 0; i < r->n; i++)
-        if (r->y[i] == y) return r->x + i * r->stride;
+    for (size_t i = 0; i < r->local_rows; i++)
+        if (r->y[i] == y) return r->storage.x + i * r->stride;
     return NULL;
 }
 
@@ -73,13 +73,17 @@ __attribute__((unused)) static bool same_doubles(const double *a, const double *
 /* Returns whether two tables are the same to the last bit. */
 __attribute__((unused)) static bool same_rows(const rows *a, const rows *b)
 {
-    bool same = a->n == b->n && a->d == b->d && a->stride == b->stride;
-    same = same && same_doubles(a->x, b->x, a->n * a->stride) && same_doubles(a->y, b->y, a->n);
-    same = same && same_doubles(a->weight, b->weight, a->n);
-    same = same && same_doubles(a->offset, b->offset, a->n);
-    same = same && same_doubles(a->mean, b->mean, a->d) && same_doubles(a->sd, b->sd, a->d);
-    for (size_t j = 0; same && j < a->d; j++) same = strcmp(a->names[j], b->names[j]) == 0;
-    return same && a->hash == b->hash && strcmp(a->target, b->target) == 0;
+    bool same = a->local_rows == b->local_rows && a->d == b->d && a->stride == b->stride;
+    same = same && same_doubles(a->storage.x, b->storage.x, a->local_rows * a->stride) &&
+           same_doubles(a->y, b->y, a->local_rows);
+    same = same && same_doubles(a->weight, b->weight, a->local_rows);
+    same = same && same_doubles(a->offset, b->offset, a->local_rows);
+    same = same && same_doubles(a->table.mean, b->table.mean, a->d) &&
+           same_doubles(a->table.sd, b->table.sd, a->d);
+    for (size_t j = 0; same && j < a->d; j++)
+        same = strcmp(a->table.names[j], b->table.names[j]) == 0;
+    return same && a->table.hash == b->table.hash &&
+           strcmp(a->table.target, b->table.target) == 0;
 }
 
 #endif

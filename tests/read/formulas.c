@@ -44,11 +44,13 @@ TEST(a_category_is_its_levels_but_the_first)
     rows *a = read_formula("y ~ c + x", (rows_spec){.seed = 2});
     const rows_spec spec = {.target = "y", .features = "c,x", .intercept = true, .seed = 2};
     rows *b = rows_from_text(long_table, &spec);
-    REQUIRE(a && b && a->d == b->d && a->n == b->n && a->start && b->start);
-    CHECK(memcmp(a->column, b->column, a->start[a->n] * sizeof *a->column) == 0);
-    CHECK(same_doubles(a->value, b->value, a->start[a->n]));
-    CHECK(strcmp(a->names[1], "cl1") == 0 && strcmp(b->names[1], "c=l1") == 0);
-    CHECK(strcmp(a->names[40], "x") == 0);
+    REQUIRE(a && b && a->d == b->d && a->local_rows == b->local_rows && a->storage.start &&
+            b->storage.start);
+    CHECK(memcmp(a->storage.column, b->storage.column,
+                 a->storage.start[a->local_rows] * sizeof *a->storage.column) == 0);
+    CHECK(same_doubles(a->storage.value, b->storage.value, a->storage.start[a->local_rows]));
+    CHECK(strcmp(a->table.names[1], "cl1") == 0 && strcmp(b->table.names[1], "c=l1") == 0);
+    CHECK(strcmp(a->table.names[40], "x") == 0);
     rows_destroy(a);
     rows_destroy(b);
 }
@@ -70,11 +72,12 @@ TEST(any_number_of_threads_and_parts_gives_the_same_table)
 TEST(constant_columns_of_a_sparse_table_are_noted)
 {
     rows *r = read_formula("y ~ c:factor(k) + I(x/x) + x", (rows_spec){.storage = "sparse"});
-    REQUIRE(r && r->start && r->notes);
+    REQUIRE(r && r->storage.start && r->table.notes);
     CHECK(r->d == 1 + 40 * 4 + 2);
-    CHECK(strstr(r->notes, "'I(x/x)'") || strstr(r->notes, "more: the same in all rows"));
-    CHECK(strstr(r->notes, "columns 'I(x/x)', 'cl1:factor(k)0'"));
-    CHECK(strstr(r->notes, "and 116 more: the same in all rows"));
+    CHECK(strstr(r->table.notes, "'I(x/x)'") ||
+          strstr(r->table.notes, "more: the same in all rows"));
+    CHECK(strstr(r->table.notes, "columns 'I(x/x)', 'cl1:factor(k)0'"));
+    CHECK(strstr(r->table.notes, "and 116 more: the same in all rows"));
     rows_destroy(r);
 }
 
@@ -95,11 +98,11 @@ TEST(sparse_rows_hold_what_dense_ones_do)
     const char *text = "y ~ c*poly(x, 2) + k:c";
     rows *a = read_formula(text, (rows_spec){.seed = 3, .storage = "double"});
     rows *b = read_formula(text, (rows_spec){.seed = 3, .storage = "sparse"});
-    REQUIRE(a && b && a->n == b->n && a->d == b->d && b->start);
+    REQUIRE(a && b && a->local_rows == b->local_rows && a->d == b->d && b->storage.start);
     bool same = true;
-    for (size_t i = 0; i < a->n; i++)
+    for (size_t i = 0; i < a->local_rows; i++)
         for (size_t j = 0; j < a->d; j++)
-            same = same && a->storage->cell(a, i, j) == b->storage->cell(b, i, j);
+            same = same && a->storage.kind->cell(a, i, j) == b->storage.kind->cell(b, i, j);
     CHECK(same);
     rows_destroy(a);
     rows_destroy(b);
@@ -113,15 +116,15 @@ TEST(response_weights_and_offset_are_calculated)
     const rows_spec other = {.formula = "s | trials(s + f) + weights(w) ~ 0 + x",
                              .intercept = true};
     rows *r = rows_from_text(text, &spec), *q = rows_from_text(text, &other);
-    REQUIRE(r && r->n == 4 && r->d == 1 && q && q->n == 4);
+    REQUIRE(r && r->local_rows == 4 && r->d == 1 && q && q->local_rows == 4);
     for (size_t i = 0; i < 4; i++) {
-        double x = r->x[i * r->stride];
+        double x = r->storage.x[i * r->stride];
         double n = x == 5 || x == 6 ? 4 : x == 7 ? 2 : 0;
         CHECK(r->weight[i] == n && r->offset[i] == 2 * x);
         CHECK(r->y[i] == (x == 5 ? 0.25 : x == 7 ? 1.0 : 0.0));
         CHECK(q->y[i] == r->y[i] && q->weight[i] == n * (x == 5 ? 2 : x == 7 ? 3 : 1));
     }
-    CHECK(strcmp(r->target, "cbind(s, f)") == 0);
+    CHECK(strcmp(r->table.target, "cbind(s, f)") == 0);
     rows_destroy(r);
     rows_destroy(q);
 }

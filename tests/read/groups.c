@@ -61,13 +61,13 @@ TEST(every_row_keeps_its_levels_and_effects)
     CHECK(t[0].column[0] == GROUP_CONSTANT && !strcmp(t[0].names[2], "log(z)"));
     CHECK(t[1].count == 1 && !t[1].correlated && t[1].column[0] == t[0].column[1]);
     CHECK(g->factor[2].levels == 4 && !strcmp(g->factor[2].level[3], "30"));
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->local_rows; i++) {
         char name[16];
         int source = (int)r->y[i];
         name_of_g(source, name);
         CHECK(!strcmp(g->factor[0].level[g->factor[0].of[i]], name));
         CHECK(g->factor[1].level[g->factor[1].of[i]][1] == '0' + source % 7);
-        CHECK(g->z[i * 2 + t[0].column[1]] == r->x[i * r->stride + 1]);
+        CHECK(g->z[i * 2 + t[0].column[1]] == r->storage.x[i * r->stride + 1]);
         CHECK_NEAR(g->z[i * 2 + t[0].column[2]],
                    log(round(100 * (1.5 + cos(3.0 * source))) / 100), 1e-12);
     }
@@ -81,7 +81,7 @@ TEST(nested_groups_are_two_factors)
     const row_groups *g = r->groups;
     CHECK(!strcmp(g->factor[0].name, "h") && !strcmp(g->factor[1].name, "h:g"));
     CHECK(!strcmp(g->factor[2].name, "k:h") && g->factor[2].levels == 28 && g->by == 1);
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->local_rows; i++) {
         char name[32], want[40];
         name_of_g((int)r->y[i], name);
         sprintf(want, "h%d:%s", (int)r->y[i] % 7, name);
@@ -116,8 +116,8 @@ TEST(any_number_of_threads_and_parts_gives_the_same_groups)
         read_formula(formula_text, (rows_spec){.seed = 3, .threads = 4, .part_bytes = 3000});
     rows *c = read_formula(formula_text, (rows_spec){.seed = 4, .threads = 2});
     REQUIRE(a && b && c && a->groups && b->groups);
-    CHECK(same_rows(a, b) && same_groups(a->groups, b->groups, a->n));
-    CHECK(a->hash != c->hash);
+    CHECK(same_rows(a, b) && same_groups(a->groups, b->groups, a->local_rows));
+    CHECK(a->table.hash != c->table.hash);
     rows_destroy(a);
     rows_destroy(b);
     rows_destroy(c);
@@ -129,8 +129,8 @@ TEST(the_hash_covers_groups)
     const rows_spec spec = {.formula = "y ~ x + (1 | g)", .intercept = true};
     rows *a = rows_from_text("y,x,g\n1,2,a\n0,3,a\n1,1,b\n0,5,b\n1,4,b\n", &spec);
     rows *b = rows_from_text("y,x,g\n1,2,a\n0,3,a\n1,1,c\n0,5,c\n1,4,c\n", &spec);
-    REQUIRE(a && b && same_doubles(a->x, b->x, a->n * a->stride));
-    CHECK(a->hash != b->hash);
+    REQUIRE(a && b && same_doubles(a->storage.x, b->storage.x, a->local_rows * a->stride));
+    CHECK(a->table.hash != b->table.hash);
     rows_destroy(a);
     rows_destroy(b);
 }

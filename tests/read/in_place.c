@@ -78,19 +78,20 @@ static void compare(const rows *a, const rows *b)
 {
     static size_t list[300];
     double outer[2][8 * 8] = {{0}}, c[300];
-    CHECK(a->n == b->n && a->d == b->d && a->stride == b->stride);
-    CHECK(!memcmp(a->y, b->y, a->n * sizeof *a->y));
-    CHECK(!memcmp(a->mean, b->mean, a->d * sizeof *a->mean));
-    CHECK(!memcmp(a->sd, b->sd, a->d * sizeof *a->sd));
-    CHECK(!strcmp(a->design, b->design));
-    for (size_t i = 0; i < 300; i++) list[i] = i * 7919 % a->n, c[i] = 1.0 / (double)(i + 1);
+    CHECK(a->local_rows == b->local_rows && a->d == b->d && a->stride == b->stride);
+    CHECK(!memcmp(a->y, b->y, a->local_rows * sizeof *a->y));
+    CHECK(!memcmp(a->table.mean, b->table.mean, a->d * sizeof *a->table.mean));
+    CHECK(!memcmp(a->table.sd, b->table.sd, a->d * sizeof *a->table.sd));
+    CHECK(!strcmp(a->table.design, b->table.design));
+    for (size_t i = 0; i < 300; i++)
+        list[i] = i * 7919 % a->local_rows, c[i] = 1.0 / (double)(i + 1);
     compare_products(a, b, rows_from(3, 300));
     compare_products(a, b, (row_range){list, 0, 299});
-    a->storage->outer(a, kernels_best(), 5, 257, c, a->d, outer[0]);
-    b->storage->outer(b, kernels_best(), 5, 257, c, b->d, outer[1]);
+    a->storage.kind->outer(a, kernels_best(), 5, 257, c, a->d, outer[0]);
+    b->storage.kind->outer(b, kernels_best(), 5, 257, c, b->d, outer[1]);
     CHECK(!memcmp(outer[0], outer[1], sizeof outer[0]));
     for (size_t j = 0; j < a->d; j++)
-        CHECK(a->storage->cell(a, 17, j) == b->storage->cell(b, 17, j));
+        CHECK(a->storage.kind->cell(a, 17, j) == b->storage.kind->cell(b, 17, j));
 }
 
 TEST(what_stays_is_what_a_copy_is)
@@ -102,7 +103,7 @@ TEST(what_stays_is_what_a_copy_is)
         rows *stays = rows_by(&t, "given", formulas[k % 2]);
         rows *copy = rows_by(&t, "double", formulas[k % 2]);
         if (!stays) printf("%s\n", error.text);
-        CHECK(stays && copy && stays->storage == &storage_borrowed && !stays->x);
+        CHECK(stays && copy && stays->storage.kind == &storage_borrowed && !stays->storage.x);
         if (stays && copy) compare(stays, copy);
         rows_destroy(stays);
         rows_destroy(copy);

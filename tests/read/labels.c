@@ -6,8 +6,8 @@
 /* y of the row whose first column holds x. */
 static double y_at(const rows *r, double x)
 {
-    for (size_t i = 0; i < r->n; i++)
-        if (r->x[i * r->stride] == x) return r->y[i];
+    for (size_t i = 0; i < r->local_rows; i++)
+        if (r->storage.x[i * r->stride] == x) return r->y[i];
     return NAN;
 }
 
@@ -43,7 +43,8 @@ TEST(of_two_labels_the_second_in_order_is_one)
         REQUIRE(r);
         CHECK(y_at(r, 1) == pairs[k].y && y_at(r, 2) == 1 - pairs[k].y &&
               y_at(r, 3) == y_at(r, 2));
-        CHECK(pairs[k].note ? r->notes && strstr(r->notes, pairs[k].note) : !r->notes);
+        CHECK(pairs[k].note ? r->table.notes && strstr(r->table.notes, pairs[k].note)
+                            : !r->table.notes);
         rows_destroy(r);
     }
 }
@@ -53,17 +54,17 @@ TEST(classes_are_numbered_in_their_order_and_keep_their_names)
     static const char *const expected[] = {"blue", "Green", "red"};
     const rows_spec spec = {.target = "y", .labels = LABELS_CLASSES};
     rows *r = rows_from_text("y,x\nred,1\nblue,2\nGreen,3\nred,4\n", &spec);
-    REQUIRE(r && r->label_count == 3);
-    for (size_t k = 0; k < 3; k++) CHECK(!strcmp(r->labels[k], expected[k]));
+    REQUIRE(r && r->table.label_count == 3);
+    for (size_t k = 0; k < 3; k++) CHECK(!strcmp(r->table.labels[k], expected[k]));
     CHECK(y_at(r, 1) == 2 && y_at(r, 2) == 0 && y_at(r, 3) == 1);
-    CHECK(strstr(r->notes, "the classes 0, 1, ... are 'blue', 'Green', 'red'"));
+    CHECK(strstr(r->table.notes, "the classes 0, 1, ... are 'blue', 'Green', 'red'"));
     rows_destroy(r);
     r = rows_from_text("y,x\n7,1\n3,2\n5,3\n5,4\n", &spec);
-    REQUIRE(r && r->label_count == 3);
-    CHECK(y_at(r, 1) == 2 && y_at(r, 2) == 0 && !strcmp(r->labels[2], "7"));
+    REQUIRE(r && r->table.label_count == 3);
+    CHECK(y_at(r, 1) == 2 && y_at(r, 2) == 0 && !strcmp(r->table.labels[2], "7"));
     rows_destroy(r);
     r = rows_from_text("y,x\n0,1\n1,2\n2,3\n", &spec);
-    REQUIRE(r && !r->labels && !r->notes);
+    REQUIRE(r && !r->table.labels && !r->table.notes);
     rows_destroy(r);
 }
 
@@ -112,8 +113,8 @@ TEST(labels_are_the_same_on_any_number_of_threads)
     rows *got = rows_from_text(content, &spec);
     free(content);
     REQUIRE(expected && got);
-    CHECK(expected->label_count == 4 && same_rows(expected, got) &&
-          !strcmp(expected->notes, got->notes));
+    CHECK(expected->table.label_count == 4 && same_rows(expected, got) &&
+          !strcmp(expected->table.notes, got->table.notes));
     rows_destroy(expected);
     rows_destroy(got);
 }

@@ -62,7 +62,8 @@ static void compare_to_csv(const rows_spec *spec, bool missing)
         rows_from_columns(&(sbps_frame){.rows = N, .count = COLUMNS, .columns = columns_given},
                           spec, &got, &error) == SBPS_OK);
     CHECK(want && got && same_rows(want, got));
-    CHECK(want && got && want->dropped == got->dropped && !strcmp(want->notes, got->notes));
+    CHECK(want && got && want->table.dropped == got->table.dropped &&
+          !strcmp(want->table.notes, got->table.notes));
     rows_destroy(want);
     rows_destroy(got);
 }
@@ -120,13 +121,13 @@ TEST(ordered_levels_keep_their_order)
                             &(rows_spec){.target = "y", .intercept = true}, &r,
                             &error) == SBPS_OK);
     REQUIRE(r && r->d == 3);
-    CHECK(!strcmp(r->names[1], "dose=mid") && !strcmp(r->names[2], "dose=high"));
+    CHECK(!strcmp(r->table.names[1], "dose=mid") && !strcmp(r->table.names[2], "dose=high"));
     rows_destroy(r);
     const rows_spec classes = {.target = "dose", .labels = LABELS_CLASSES, .intercept = true};
     CHECK(rows_from_columns(&(sbps_frame){.rows = N, .count = 2, .columns = given}, &classes,
                             &r, &error) == SBPS_OK);
-    REQUIRE(r && r->label_count == 3);
-    CHECK(!strcmp(r->labels[0], "low") && !strcmp(r->labels[2], "high"));
+    REQUIRE(r && r->table.label_count == 3);
+    CHECK(!strcmp(r->table.labels[0], "low") && !strcmp(r->table.labels[2], "high"));
     rows_destroy(r);
 }
 

@@ -36,8 +36,9 @@ static bool same_outcome(const outcome *a, const outcome *b)
     if (!a->table || !b->table)
         return !a->table && !b->table && a->err.status == b->err.status &&
                strcmp(a->err.text, b->err.text) == 0;
-    return same_rows(a->table, b->table) && a->table->dropped == b->table->dropped &&
-           same_text(a->table->notes, b->table->notes);
+    return same_rows(a->table, b->table) &&
+           a->table->table.dropped == b->table->table.dropped &&
+           same_text(a->table->table.notes, b->table->table.notes);
 }
 
 /* Reads the text with every number of threads and these sizes of parts; 0 ends the list. */

@@ -45,10 +45,11 @@ static void check_storage(rows_spec spec, const storage_kind *storage)
         spec.threads = threads;
         rows *want = read_columns(spec, N, false), *got = read_columns(spec, N, true);
         REQUIRE(want && got);
-        CHECK(same_rows(want, got) && got->storage == storage);
-        CHECK(want->dropped == got->dropped && want->hash == got->hash);
-        CHECK(!strcmp(want->notes ? want->notes : "", got->notes ? got->notes : ""));
-        CHECK(!strcmp(want->design, got->design));
+        CHECK(same_rows(want, got) && got->storage.kind == storage);
+        CHECK(want->table.dropped == got->table.dropped && want->table.hash == got->table.hash);
+        CHECK(!strcmp(want->table.notes ? want->table.notes : "",
+                      got->table.notes ? got->table.notes : ""));
+        CHECK(!strcmp(want->table.design, got->table.design));
         rows_destroy(want);
         rows_destroy(got);
     }
@@ -101,7 +102,7 @@ TEST(tables_that_prove_sparse_are)
         CHECK(rows_from_columns(&(sbps_frame){.rows = N, .count = WIDE + 1, .columns = given},
                                 &spec, &r[straight], &error) == SBPS_OK);
     }
-    CHECK(r[0] && r[1] && r[1]->storage == &storage_sparse && same_rows(r[0], r[1]));
+    CHECK(r[0] && r[1] && r[1]->storage.kind == &storage_sparse && same_rows(r[0], r[1]));
     rows_destroy(r[0]);
     rows_destroy(r[1]);
 }
@@ -145,7 +146,8 @@ TEST(rows_that_go_straight_do_not_wait)
                             .unit = 1.0};
     }
     CHECK(field_reader_open(about, COLUMNS, &how, &reader, &error) == SBPS_OK);
-    CHECK(direct_columns_create(&reader, fields, N, &r, &error) == SBPS_OK && r && r->n == N);
+    CHECK(direct_columns_create(&reader, fields, N, &r, &error) == SBPS_OK && r &&
+          r->local_rows == N);
     CHECK(reader.seen == N && reader.read.rows == 0 && reader.read.held < 16e6);
     rows_destroy(r);
     field_reader_close(&reader);

@@ -246,7 +246,7 @@ TEST(one_constant_column_may_replace_the_intercept)
     const rows_spec spec = {.target = "y"};
     rows *r = rows_from_text("y,one,a\n1,3,1\n2,3,2\n", &spec);
     REQUIRE(r);
-    CHECK(r->d == 2 && r->sd[0] == 0 && r->mean[0] == 3);
+    CHECK(r->d == 2 && r->table.sd[0] == 0 && r->table.mean[0] == 3);
     rows_destroy(r);
 }
 
@@ -274,8 +274,8 @@ TEST(constant_columns_are_kept_with_a_note)
         rows *r = rows_from_text(cases[i].text, &cases[i].spec);
         REQUIRE(r);
         CHECK(r->d == cases[i].d);
-        CHECK(r->notes && strstr(r->notes, cases[i].note));
-        for (size_t j = 0; j < r->d; j++) CHECK(isfinite(r->storage->cell(r, 0, j)));
+        CHECK(r->table.notes && strstr(r->table.notes, cases[i].note));
+        for (size_t j = 0; j < r->d; j++) CHECK(isfinite(r->storage.kind->cell(r, 0, j)));
         rows_destroy(r);
     }
 }

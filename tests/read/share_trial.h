@@ -30,28 +30,35 @@ static bool same_bytes(const void *a, const void *b, size_t size)
 
 static bool same_entries(const rows *a, const rows *b)
 {
-    if (!a->start || !b->start) return !a->start && !b->start;
-    return same_bytes(a->start, b->start, (a->n + 1) * sizeof *a->start) &&
-           same_bytes(a->column, b->column, a->start[a->n] * sizeof *a->column) &&
-           same_bytes(a->value, b->value, a->start[a->n] * sizeof *a->value);
+    if (!a->storage.start || !b->storage.start) return !a->storage.start && !b->storage.start;
+    return same_bytes(a->storage.start, b->storage.start,
+                      (a->local_rows + 1) * sizeof *a->storage.start) &&
+           same_bytes(a->storage.column, b->storage.column,
+                      a->storage.start[a->local_rows] * sizeof *a->storage.column) &&
+           same_bytes(a->storage.value, b->storage.value,
+                      a->storage.start[a->local_rows] * sizeof *a->storage.value);
 }
 
 static bool same_partition(const row_partition *a, const row_partition *b)
 {
-    return a && b && a->first == b->first && a->whole == b->whole &&
-           a->rows_min == b->rows_min && a->origin == b->origin;
+    return a && b && a->first_row == b->first_row && a->total_rows == b->total_rows &&
+           a->min_local_rows == b->min_local_rows && a->target_origin == b->target_origin;
 }
 
 static bool same_table(const rows *a, const rows *b)
 {
-    bool same = same_rows(a, b) && a->storage == b->storage && same_entries(a, b) &&
-                same_bytes(a->x_float, b->x_float, a->n * a->stride * sizeof(float)) &&
-                same_text(a->notes, b->notes) && same_text(a->design, b->design) &&
-                same_text(a->source, b->source) && a->dropped == b->dropped &&
-                a->seed == b->seed && a->in_order == b->in_order &&
-                a->label_count == b->label_count && same_partition(a->partition, b->partition);
-    for (size_t k = 0; same && k < a->label_count; k++)
-        same = same_text(a->labels[k], b->labels[k]);
+    bool same = same_rows(a, b) && a->storage.kind == b->storage.kind && same_entries(a, b) &&
+                same_bytes(a->storage.x_float, b->storage.x_float,
+                           a->local_rows * a->stride * sizeof(float)) &&
+                same_text(a->table.notes, b->table.notes) &&
+                same_text(a->table.design, b->table.design) &&
+                same_text(a->table.source, b->table.source) &&
+                a->table.dropped == b->table.dropped && a->table.seed == b->table.seed &&
+                a->table.in_order == b->table.in_order &&
+                a->table.label_count == b->table.label_count &&
+                same_partition(a->partition, b->partition);
+    for (size_t k = 0; same && k < a->table.label_count; k++)
+        same = same_text(a->table.labels[k], b->table.labels[k]);
     return same;
 }
 

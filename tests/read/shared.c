@@ -32,13 +32,13 @@ TEST(published_files_have_their_published_size)
         snprintf(path, sizeof path, "%s/../shared/%s", source ? source : ".", files[k].file);
         if (rows_read(path, &spec, &r, &error) != SBPS_OK) printf("%s\n", error.text);
         REQUIRE(r);
-        CHECK(r->n == files[k].n && r->d == files[k].d);
+        CHECK(r->local_rows == files[k].n && r->d == files[k].d);
         size_t count = 0;
-        for (size_t i = 0; i < r->n; i++) count += r->y[i] == files[k].counted;
+        for (size_t i = 0; i < r->local_rows; i++) count += r->y[i] == files[k].counted;
         CHECK(count == files[k].count);
         if (!files[k].target) { /* a9a has 451592 ones */
             double ones = 0;
-            for (size_t j = 1; j < r->d; j++) ones += r->mean[j] * (double)r->n;
+            for (size_t j = 1; j < r->d; j++) ones += r->table.mean[j] * (double)r->local_rows;
             CHECK_NEAR(ones, 451592, TOL_SUM);
         }
         rows_destroy(r);

@@ -94,9 +94,10 @@ static void check_storage(const rows_spec *spec, const storage_kind *storage)
         rows *got = NULL;
         const sbps_sparse m = matrix_by(k % 2, k / 2);
         CHECK(read_sparse(&m, spec, &got) == SBPS_OK);
-        CHECK(got && same_rows(want, got) && got->storage == storage);
-        CHECK(got && want->dropped == got->dropped &&
-              !strcmp(want->notes ? want->notes : "", got->notes ? got->notes : ""));
+        CHECK(got && same_rows(want, got) && got->storage.kind == storage);
+        CHECK(got && want->table.dropped == got->table.dropped &&
+              !strcmp(want->table.notes ? want->table.notes : "",
+                      got->table.notes ? got->table.notes : ""));
         rows_destroy(got);
     }
     rows_destroy(want);

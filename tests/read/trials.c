@@ -9,8 +9,8 @@ static const char table[] = "dead,n,w,dose\n1,4,2,7\n0,3,1,8\n5,5,3,9\n0,0,2,6\n
 /* Returns the weight of the row with this dose, and its proportion. */
 static double weight_at(const rows *r, double dose, double *proportion)
 {
-    for (size_t i = 0; i < r->n; i++)
-        if (r->storage->cell(r, i, 0) == dose) return *proportion = r->y[i], r->weight[i];
+    for (size_t i = 0; i < r->local_rows; i++)
+        if (r->storage.kind->cell(r, i, 0) == dose) return *proportion = r->y[i], r->weight[i];
     return NAN;
 }
 
@@ -18,7 +18,7 @@ static void check_rows(const rows *r, const double weights[4])
 {
     static const double proportions[] = {0.25, 0.0, 1.0, 0.0}, doses[] = {7, 8, 9, 6};
     double proportion = NAN;
-    REQUIRE(r && r->n == 4 && r->d == 1);
+    REQUIRE(r && r->local_rows == 4 && r->d == 1);
     for (size_t i = 0; i < 4; i++) {
         CHECK(weight_at(r, doses[i], &proportion) == weights[i]);
         CHECK(proportion == proportions[i]);
@@ -30,7 +30,7 @@ TEST(counts_become_proportions_and_trials_weights)
     const rows_spec spec = {.target = "dead", .trials = "n", .features = "dose", .seed = 1};
     rows *r = rows_from_text(table, &spec);
     check_rows(r, (double[]){4, 3, 5, 0});
-    CHECK(r->notes && strstr(r->notes, "1 row of 0 trials: it says nothing"));
+    CHECK(r->table.notes && strstr(r->table.notes, "1 row of 0 trials: it says nothing"));
     rows_destroy(r);
 }
 

@@ -10,7 +10,7 @@ static const rows_spec plain = {.target = "y", .intercept = true};
 static bool has_names(const rows *r, const char *const *names, size_t count)
 {
     bool same = r && r->d == count;
-    for (size_t j = 0; same && j < count; j++) same = !strcmp(r->names[j], names[j]);
+    for (size_t j = 0; same && j < count; j++) same = !strcmp(r->table.names[j], names[j]);
     return same;
 }
 
@@ -94,8 +94,9 @@ TEST(text_is_a_category_with_a_note)
     rows *r = rows_from_text(
         "y,a,sex,class\n1,2,male,1st\n2,3,female,3rd\n3,5,female,2nd\n4,4,male,1st\n", &plain);
     REQUIRE(has_names(r, expected, 5));
-    CHECK(strstr(r->notes, "columns 'sex' (2 levels), 'class' (3 levels) hold text and are "
-                           "categories"));
+    CHECK(strstr(r->table.notes,
+                 "columns 'sex' (2 levels), 'class' (3 levels) hold text and are "
+                 "categories"));
     const double *row = row_with(r, 3);
     CHECK(row[1] == 5 && row[2] == 0 && row[3] == 1 && row[4] == 0);
     rows_destroy(r);
@@ -110,13 +111,14 @@ TEST(a_reference_is_chosen_and_columns_are_left_out)
     rows *r = rows_from_text(
         "y,a,b,c,d\n1,2,x,p,no\n2,3,x,q,yes\n3,5,z,q,no\n4,5,z,1=1,yes\n5,6,z,p,no\n", &spec);
     REQUIRE(has_names(r, expected, 4));
-    CHECK(!strcmp(r->origin[1].reference, "q") && !strcmp(r->origin[3].reference, "yes"));
+    CHECK(!strcmp(r->table.origin[1].reference, "q") &&
+          !strcmp(r->table.origin[3].reference, "yes"));
     rows_destroy(r);
     spec.reference = "c=1=1";
     r = rows_from_text(
         "y,a,b,c,d\n1,2,x,p,no\n2,3,x,q,yes\n3,5,z,q,no\n4,5,z,1=1,yes\n5,6,z,p,no\n", &spec);
     REQUIRE(r);
-    CHECK(!strcmp(r->origin[1].reference, "1=1"));
+    CHECK(!strcmp(r->table.origin[1].reference, "1=1"));
     rows_destroy(r);
 }
 
@@ -125,12 +127,12 @@ TEST(dates_are_numbers)
     rows *r = rows_from_text("y,d,t,m\n1,2026-11-15,1970-01-02 00:00:10,1970-01-02\n"
                              "2,1970-01-02,1970-01-01,1970-01-01T01:00Z\n3,,1970-01-01,NA\n",
                              &(rows_spec){.target = "y", .drop_missing = true});
-    REQUIRE(r && r->n == 2 && r->d == 3);
+    REQUIRE(r && r->local_rows == 2 && r->d == 3);
     const double *row = row_with(r, 1), *other = row_with(r, 2);
     CHECK(row[0] == 20772 && row[1] == 86410 && row[2] == 86400);
     CHECK(other[0] == 1 && other[1] == 0 && other[2] == 3600);
-    CHECK(strstr(r->notes, "column 'd' holds dates: days since 1970-01-01"));
-    CHECK(strstr(r->notes, "columns 't', 'm' hold times: seconds since"));
+    CHECK(strstr(r->table.notes, "column 'd' holds dates: days since 1970-01-01"));
+    CHECK(strstr(r->table.notes, "columns 't', 'm' hold times: seconds since"));
     rows_destroy(r);
 }
 
@@ -138,7 +140,7 @@ TEST(a_decimal_comma_is_read_if_cells_are_not_separated_by_commas)
 {
     rows *r = rows_from_text("y;a;w;o\n1,5;-2,25;1;0,5\n2;3;2,5;1\n3;1,234e1;1;1\n",
                              &(rows_spec){.target = "y", .weights = "w", .offset = "o"});
-    REQUIRE(r && r->n == 3 && r->d == 1);
+    REQUIRE(r && r->local_rows == 3 && r->d == 1);
     CHECK(row_with(r, 1.5)[0] == -2.25 && row_with(r, 2)[0] == 3 && row_with(r, 3)[0] == 12.34);
     for (size_t i = 0; i < 3; i++) {
         CHECK(r->weight[i] == (r->y[i] == 2 ? 2.5 : 1));
@@ -153,20 +155,20 @@ TEST(strings_for_missing_cells_can_be_given)
         "y,a,c\n1,2,p\n2,?,q\n3,-999,p\n4,1,none\n5,3,\n6,.,N/A\n7,5,q\n8,6,q\n";
     rows_spec spec = {.target = "y", .drop_missing = true, .threads = 1};
     rows *r = rows_from_text(text, &spec);
-    REQUIRE(r && r->n == 5 && r->dropped == 3 && r->d == 3);
-    CHECK(strstr(r->notes,
+    REQUIRE(r && r->local_rows == 5 && r->table.dropped == 3 && r->d == 3);
+    CHECK(strstr(r->table.notes,
                  "3 of 8 rows are left out, where cells are missing: 'a' (2), 'c' (2)"));
     rows_destroy(r);
     spec.na = "-999, none ,?,.,N/A";
     r = rows_from_text(text, &spec);
-    REQUIRE(r && r->n == 3 && r->d == 2);
-    CHECK(strstr(r->notes,
+    REQUIRE(r && r->local_rows == 3 && r->d == 2);
+    CHECK(strstr(r->table.notes,
                  "5 of 8 rows are left out, where cells are missing: 'a' (3), 'c' (3)"));
     rows_destroy(r);
     spec.na = "";
     spec.drop_missing = false;
     r = rows_from_text("y,c\n1,NA\n2,na\n3,NA\n", &spec);
-    REQUIRE(r && r->n == 3 && !strcmp(r->names[0], "c=na"));
+    REQUIRE(r && r->local_rows == 3 && !strcmp(r->table.names[0], "c=na"));
     rows_destroy(r);
 }
 
@@ -182,8 +184,8 @@ TEST(counts_of_missing_cells_do_not_depend_on_parts)
     rows *got = rows_from_text(content, &spec);
     free(content);
     REQUIRE(expected && got);
-    CHECK(strstr(expected->notes, "'c' (1286), 'a' (819)"));
-    CHECK(same_rows(expected, got) && !strcmp(expected->notes, got->notes));
+    CHECK(strstr(expected->table.notes, "'c' (1286), 'a' (819)"));
+    CHECK(same_rows(expected, got) && !strcmp(expected->table.notes, got->table.notes));
     rows_destroy(expected);
     rows_destroy(got);
 }
@@ -193,7 +195,7 @@ TEST(identifiers_are_left_out_unless_they_are_named)
     static const char text[] = "y,id,a\n1,p,1\n2,q,5\n3,r,2\n";
     rows *r = rows_from_text(text, &plain);
     REQUIRE(r && r->d == 2);
-    CHECK(strstr(r->notes, "column 'id' (3 levels) holds nearly as many texts"));
+    CHECK(strstr(r->table.notes, "column 'id' (3 levels) holds nearly as many texts"));
     rows_destroy(r);
     r = rows_from_text(text,
                        &(rows_spec){.target = "y", .categorical = "id", .intercept = true});
@@ -210,7 +212,8 @@ TEST(thousands_of_levels_get_a_hint)
     rows *r = rows_from_text(content, &plain);
     free(content);
     REQUIRE(r);
-    CHECK(strstr(r->notes, "column 'c' has 1200 levels") && strstr(r->notes, "(1|c)"));
+    CHECK(strstr(r->table.notes, "column 'c' has 1200 levels") &&
+          strstr(r->table.notes, "(1|c)"));
     rows_destroy(r);
 }
 
@@ -238,7 +241,8 @@ static void check_late(size_t late, size_t later, unsigned threads, size_t part_
     rows *expected = rows_from_text(content, &named), *got = rows_from_text(content, &spec);
     REQUIRE(expected && got);
     CHECK(same_rows(expected, got));
-    CHECK(strstr(got->notes, "'d' (6 levels), 'c' (2 levels) hold text and are categories"));
+    CHECK(strstr(got->table.notes,
+                 "'d' (6 levels), 'c' (2 levels) hold text and are categories"));
     rows_destroy(expected);
     rows_destroy(got);
     free(content);

@@ -15,12 +15,12 @@ static void check_numbers(const char *content, const rows_spec *spec, const char
     static const double expected[2][2] = {{2, 3}, {5, -6.5}};
     rows *r = rows_from_text(content, spec);
     REQUIRE(r);
-    CHECK(r->n == 2 && r->d == 2);
+    CHECK(r->local_rows == 2 && r->d == 2);
     for (size_t i = 0; i < 2 && r->d == 2; i++) {
         const double *x = row_with(r, i ? 4 : 1);
         CHECK(x && x[0] == expected[i][0] && x[1] == expected[i][1]);
     }
-    CHECK(note ? r->notes && strstr(r->notes, note) : !r->notes);
+    CHECK(note ? r->table.notes && strstr(r->table.notes, note) : !r->table.notes);
     rows_destroy(r);
 }
 
@@ -42,7 +42,7 @@ TEST(a_tab_file_may_have_empty_cells)
     rows *r = rows_from_text("y\ta\tb\n1\t2\t\n4\t\t6\n7\t8\t9\n1\t2\t4\n",
                              &(rows_spec){.target = "y", .drop_missing = true});
     REQUIRE(r);
-    CHECK(r->n == 2);
+    CHECK(r->local_rows == 2);
     rows_destroy(r);
 }
 
@@ -53,7 +53,7 @@ TEST(a_file_without_a_header_has_numbered_columns)
     check_numbers(" 1 2 3\n 4 5 -6.5\n", &spec, "blanks");
     rows *r = rows_from_text("1,2,3\n4,5,-6.5\n", &spec);
     REQUIRE(r);
-    CHECK(!strcmp(r->names[0], "x2") && !strcmp(r->target, "x1"));
+    CHECK(!strcmp(r->table.names[0], "x2") && !strcmp(r->table.target, "x1"));
     rows_destroy(r);
 }
 
@@ -62,8 +62,8 @@ TEST(columns_of_one_name_are_renamed)
     rows *r = rows_from_text("y,a,a,a_2,a\n1,2,3,4,5\n2,3,5,1,7\n4,4,4,5,5\n", &plain);
     static const char *const expected[] = {"a", "a_3", "a_2", "a_4"};
     REQUIRE(r && r->d == 4);
-    for (size_t j = 0; j < 4; j++) CHECK(!strcmp(r->names[j], expected[j]));
-    CHECK(strstr(r->notes, "column 3 repeats the name 'a' and was renamed 'a_3'"));
+    for (size_t j = 0; j < 4; j++) CHECK(!strcmp(r->table.names[j], expected[j]));
+    CHECK(strstr(r->table.notes, "column 3 repeats the name 'a' and was renamed 'a_3'"));
     rows_destroy(r);
 }
 
@@ -80,8 +80,10 @@ TEST(row_names_are_left_out)
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
         rows *r = rows_from_text(files[k], &(rows_spec){.target = "y"});
         REQUIRE(r);
-        CHECK(r->n == 3 && r->d == 1 && !strcmp(r->names[0], "a") && row_with(r, 4)[0] == 5);
-        CHECK(strstr(r->notes, "the first column has no name; it is taken for row names"));
+        CHECK(r->local_rows == 3 && r->d == 1 && !strcmp(r->table.names[0], "a") &&
+              row_with(r, 4)[0] == 5);
+        CHECK(
+            strstr(r->table.notes, "the first column has no name; it is taken for row names"));
         rows_destroy(r);
     }
 }
@@ -92,7 +94,8 @@ TEST(names_may_be_of_any_script)
                                "4,5,\xe8\xa5\xbf\n5,5,\xe8\xa5\xbf\n";
     rows *r = rows_from_text(text, &(rows_spec){.target = "\xe7\x9b\xae\xe6\xa8\x99"});
     REQUIRE(r && r->d == 2);
-    CHECK(!strcmp(r->names[0], "a, b") && !strcmp(r->names[1], "my column=\xe8\xa5\xbf"));
+    CHECK(!strcmp(r->table.names[0], "a, b") &&
+          !strcmp(r->table.names[1], "my column=\xe8\xa5\xbf"));
     rows_destroy(r);
 }
 
@@ -105,8 +108,8 @@ TEST(names_with_commas_can_be_listed)
     check_numbers(content, &slashed, NULL);
     rows *r = rows_from_text(content, &(rows_spec){.target = "y", .features = "c,\"a,b\""});
     REQUIRE(r);
-    CHECK(
-        strstr(r->notes, "column 'c' (2 levels) holds nearly as many texts as there are rows"));
+    CHECK(strstr(r->table.notes,
+                 "column 'c' (2 levels) holds nearly as many texts as there are rows"));
     rows_destroy(r);
     r = rows_from_text(content, &(rows_spec){.target = "y", .features = "a,b"});
     CHECK(!r && strstr(error.text, "no column is named 'a'"));
@@ -120,9 +123,10 @@ TEST(a_category_of_many_levels_gets_a_note)
         content, &(rows_spec){.target = "y", .categorical = "c", .intercept = true});
     free(content);
     REQUIRE(r);
-    CHECK(r->storage == &storage_sparse);
-    CHECK(strstr(r->notes, "2500 coefficients, most of them levels of 'c' (2500): set-up makes "
-                           "matrices of 2500 x 2500 numbers, 0.05 GB each"));
+    CHECK(r->storage.kind == &storage_sparse);
+    CHECK(strstr(r->table.notes,
+                 "2500 coefficients, most of them levels of 'c' (2500): set-up makes "
+                 "matrices of 2500 x 2500 numbers, 0.05 GB each"));
     rows_destroy(r);
 }
 
@@ -131,14 +135,14 @@ TEST(latin_1_becomes_utf_8)
     rows *r = rows_from_text("y,h\xf6he,c\n1,2,gr\xfcn\n2,3,rot\n3,5,rot\n",
                              &(rows_spec){.target = "y", .categorical = "c"});
     REQUIRE(r && r->d == 2);
-    CHECK(!strcmp(r->names[0], "h\xc3\xb6he"));
-    CHECK(!strcmp(r->names[1], "c=rot"));
-    CHECK(strstr(r->notes, "Latin-1"));
+    CHECK(!strcmp(r->table.names[0], "h\xc3\xb6he"));
+    CHECK(!strcmp(r->table.names[1], "c=rot"));
+    CHECK(strstr(r->table.notes, "Latin-1"));
     rows_destroy(r);
     r = rows_from_text("h\xf6he,a,c\n1,2,rot\n2,3,gr\xfcn\n3,5,blau\n",
                        &(rows_spec){.target = "h\xc3\xb6he", .categorical = "c"});
     REQUIRE(r && r->d == 3);
-    CHECK(!strcmp(r->names[1], "c=gr\xc3\xbcn"));
+    CHECK(!strcmp(r->table.names[1], "c=gr\xc3\xbcn"));
     rows_destroy(r);
 }
 
@@ -192,7 +196,7 @@ TEST(zstd_and_xz_are_read_and_damage_is_reported)
             continue;
         }
         REQUIRE(r);
-        CHECK(r->n == 3 && row_with(r, 4)[0] == 5);
+        CHECK(r->local_rows == 3 && row_with(r, 4)[0] == 5);
         rows_destroy(r);
         for (size_t cut = 6; cut < size; cut++) {
             CHECK(rows_read(put("t.packed", bytes, cut), &plain, &r, &error) == SBPS_BAD_FILE &&
@@ -206,7 +210,7 @@ TEST(lines_may_end_as_on_old_macs)
 {
     rows *r = rows_from_text("y,a,c\r1,2,p\r4,5,q\r6,8,\"q\"\r", &(rows_spec){.target = "y"});
     REQUIRE(r);
-    CHECK(r->n == 3 && r->d == 2 && row_with(r, 4)[0] == 5 && row_with(r, 1)[1] == 0);
+    CHECK(r->local_rows == 3 && r->d == 2 && row_with(r, 4)[0] == 5 && row_with(r, 1)[1] == 0);
     rows_destroy(r);
     r = rows_from_text("y,a\r1,2\r4,$5\r", &plain);
     CHECK(!r && strstr(error.text, "t.csv:3: column 'a'"));

@@ -63,7 +63,8 @@ static outcome outcome_of(size_t columns, const char *settings, void (*change)(m
     sbps_error err = {0};
     bool finished = false;
     o.table = table_of(columns, o.options);
-    for (model_kind *kind = o.table->data->kept; kind->name && change; kind++) change(kind);
+    for (model_kind *kind = o.table->data->storage.owner; kind->name && change; kind++)
+        change(kind);
     if (sbps_run_create(o.table, o.options, &o.run, &err) != SBPS_OK) give_up("run", &err);
     while (!finished)
         if (sbps_run_advance(o.run, &finished, &err) != SBPS_OK) give_up("advance", &err);

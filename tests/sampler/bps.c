@@ -195,7 +195,7 @@ static void set_line(minibatch *u, const problem *p, const double *from, const d
 /* Climbs of several heights from several starts, in one go and in two. */
 static void climb_property(const problem *p)
 {
-    size_t d = p->t.u->dim, n = p->t.data->n;
+    size_t d = p->t.u->dim, n = p->t.data->local_rows;
     double scale = natural_scale(p);
     rng r = rng_stream(3, 0, RNG_TEST);
     carved c = carve(&batch_full, p->t.u, n, 1);
@@ -308,7 +308,7 @@ static void arrival_property(problem p, double noise)
 {
     static double x[SEGMENTS];
     sampler_settings set = ours;
-    size_t n = p.t.data->n, steps = n == 1 ? 300 : 60;
+    size_t n = p.t.data->local_rows, steps = n == 1 ? 300 : 60;
     carved c = carve(&batch_full, p.t.u, n, 1);
     test_chain f;
     segment s;

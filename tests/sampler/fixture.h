@@ -103,8 +103,9 @@ static inline void test_chain_carve(test_chain *f, const problem *p)
     size_t d = p->t.u->dim, full = p->made.batches == &batch_full;
     f->memory.used = 0;
     size_t take = p->made.kind->chooses_row ? 1 : p->made.take;
-    minibatch_carve(&f->u, p->made.batches, p->t.u, full ? p->t.data->n : take, &f->memory);
-    if (p->made.batches == &batch_strata) f->u.parts = fixture_strata(p->t.data->n);
+    minibatch_carve(&f->u, p->made.batches, p->t.u, full ? p->t.data->local_rows : take,
+                    &f->memory);
+    if (p->made.batches == &batch_strata) f->u.parts = fixture_strata(p->t.data->local_rows);
     if (p->cv) minibatch_equip(&f->u, p->cv, 0.0);
     f->u.bounds = p->bounds;
     sampler_carve(&f->s, p->made.kind, p->a, p->m->hessian, p->m->w, &f->u.is, &f->memory);

@@ -103,7 +103,7 @@ static double compare_all_rows(duel *d, rng *random)
     d->f.u.bounds = NULL;
     pair_ratio all = bounds_compare(&d->f.u.is, &d->pair, random);
     d->f.u.bounds = kept;
-    CHECK(all.rows == d->p.t.data->n && all.over == 0);
+    CHECK(all.rows == d->p.t.data->local_rows && all.over == 0);
     return all.log_ratio;
 }
 
@@ -170,9 +170,9 @@ static void ratios(const model_kind *model, const metric_kind *metric_used, doub
     printf("%-8s %-9s %.1f sds: worst z %.2f, sum of z^2 over 10 pairs %.1f, rows %.1f of %zu, "
            "ratios up to e^%.2f\n",
            model->name, metric_used->name, far, worst, squares, rows_visited / 10.0,
-           d.p.t.data->n, size);
+           d.p.t.data->local_rows, size);
     CHECK(worst <= MAX_Z);
-    CHECK(rows_visited / 10.0 < 0.7 * (double)d.p.t.data->n);
+    CHECK(rows_visited / 10.0 < 0.7 * (double)d.p.t.data->local_rows);
     duel_close(&d);
 }
 

@@ -90,7 +90,7 @@ TEST(every_storage_gives_the_same_mode_and_hessian)
         snprintf(all, sizeof all, "model=logistic storage=%s", storages[k]);
         sbps_options *options = options_of(all);
         REQUIRE(sbps_table_read(path, options, NULL, &table, &err) == SBPS_OK);
-        CHECK(strcmp(table->data->storage->name, storages[k]) == 0);
+        CHECK(strcmp(table->data->storage.kind->name, storages[k]) == 0);
         REQUIRE(sbps_run_create(table, options, &run, &err) == SBPS_OK);
         size_t d = run->target->dim;
         REQUIRE(mode_find(run->target, NULL, &found[k], &err) == SBPS_OK);

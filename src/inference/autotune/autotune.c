@@ -96,7 +96,7 @@ static size_t best_batch(const posterior *u, double noise, double work)
 /* How much dearer the tails that few groups leave make an effective sample. */
 static double few_groups(const posterior *u, double few)
 {
-    return u->model->row_model ? 1.0 + few / (double)u->data->n : 1.0;
+    return u->model->row_model ? 1.0 + few / (double)u->data->local_rows : 1.0;
 }
 
 /* (2), first half: of what the noise costs. */
@@ -109,7 +109,7 @@ static double observations_needed(const posterior *u, double noise_cost)
 double auto_hmc_work(const posterior *target)
 {
     double passes = HMC_PASSES * pow((double)target->dim / 20.0, 0.25);
-    return passes * few_groups(target, FEW_BY_HMC) * (double)rows_all(target->data) *
+    return passes * few_groups(target, FEW_BY_HMC) * (double)total_rows(target->data) *
            row_work(target, "none");
 }
 
@@ -133,7 +133,7 @@ const batch_kind *auto_minibatch(const auto_facts *f, const run_plan *plan, cons
                                  size_t n)
 {
     const rows *data = f->target->data;
-    if (parts && n < data->n) return &batch_strata;
+    if (parts && n < data->local_rows) return &batch_strata;
     return plan_minibatch(f->options, data, plan, n);
 }
 
@@ -142,7 +142,7 @@ const batch_kind *auto_widest(const auto_facts *f, const run_plan *plan, const s
 {
     const rows *data = f->target->data;
     bool list = plan->auto_batch && !parts && is_auto(f->options->minibatch) &&
-                data->n <= PLAN_LIST_ROWS && !data->mapped && !data->partition;
+                data->local_rows <= PLAN_LIST_ROWS && !data->storage.mapped && !data->partition;
     return list ? &batch_random : first;
 }
 
@@ -169,7 +169,7 @@ static double dearer_by_misses(const sbps_options *o, const strata_tally *tally,
 static void try_strata(const auto_facts *f, const run_plan *plan, double work, verdict *v)
 {
     const strata_tally *tally = &v->tally;
-    size_t n = f->target->data->n;
+    size_t n = f->target->data->local_rows;
     bool requested = !strcmp(f->options->minibatch, "strata");
     /* ranks would have strata of their own, and of lean tables nobody knows where a row belongs */
     bool none = f->target->data->partition || f->target->data->recompute_rows;
@@ -209,7 +209,7 @@ static void try_strata(const auto_facts *f, const run_plan *plan, double work, v
 static void estimate_work(const auto_facts *f, const run_plan *plan, const candidate *c,
                           verdict *v)
 {
-    size_t all = rows_all(f->target->data);
+    size_t all = total_rows(f->target->data);
     double work = row_work(f->target, c->name), noise = (double)all * strata_squares(&v->tally);
     size_t n = plan->auto_batch ? best_batch(f->target, noise, work) : plan->batch;
     double noise_cost = n < all ? NOISE_COST * noise / (double)n : 0.0;
@@ -299,8 +299,8 @@ static sbps_status apply_best(const auto_facts *f, run_plan *plan, const auto_in
     const float *influence = m->to.rows[best->c - candidates];
     out->tally = best->tally;
     if (best->parts.count > 1) {
-        sbps_status status =
-            strata_create(&best->parts, f->target->data->n, influence, &out->parts, err);
+        sbps_status status = strata_create(&best->parts, f->target->data->local_rows, influence,
+                                           &out->parts, err);
         if (status != SBPS_OK) return status;
     }
     plan->minibatch = auto_minibatch(f, plan, out->parts, best->batch);

@@ -18,7 +18,8 @@ bool auto_recompute_rows(const sbps_options *o, const rows *data, const run_plan
 {
     bool uses_segments = plan->sampler->curve && !plan->sampler->bounded && !o->paper;
     bool apart = plan->model->predictor && strcmp(o->minibatch, "strata");
-    return data->recipe || (data->place && data->n >= RECOMPUTE_FROM && uses_segments && apart);
+    return data->storage.recipe || (data->storage.place && data->local_rows >= RECOMPUTE_FROM &&
+                                    uses_segments && apart);
 }
 
 static bool is_open(const run_plan *plan, const posterior *target, size_t order)
@@ -40,7 +41,7 @@ sbps_status auto_influences_open(const sbps_options *o, const run_plan *plan,
         if (counted)
             out->to.counts[i] = new_doubles(STRATA_COUNTS);
         else
-            out->to.rows[i] = malloc(target->data->n * sizeof *out->to.rows[i]);
+            out->to.rows[i] = malloc(target->data->local_rows * sizeof *out->to.rows[i]);
         if (!out->to.rows[i] && !out->to.counts[i]) return fail_memory(err);
     }
     return SBPS_OK;
@@ -105,7 +106,7 @@ static sbps_status measure_sample(const posterior *u, const influence_point *at,
                                   auto_influences *m, sbps_error *err)
 {
     rows few = generated_sample(u->data, GENERATED_FEW);
-    double factor = (double)rows_all(u->data) / (double)few.n;
+    double factor = (double)total_rows(u->data) / (double)few.local_rows;
     influence_target to = m->to;
     posterior part = *u;
     part.data = &few;
@@ -120,8 +121,8 @@ static sbps_status measure_sample(const posterior *u, const influence_point *at,
 sbps_status auto_measure_at(const posterior *u, const influence_point *at, auto_influences *m,
                             sbps_error *err)
 {
-    return u->data->recipe ? measure_sample(u, at, m, err)
-                           : influence_measure(u, at, &m->to, err);
+    return u->data->storage.recipe ? measure_sample(u, at, m, err)
+                                   : influence_measure(u, at, &m->to, err);
 }
 
 sbps_status auto_measure(const auto_facts *f, auto_influences *m, sbps_error *err)

@@ -64,15 +64,15 @@ static sbps_status check_table(const char *name, const model_kind *model, const 
                                sbps_error *err)
 {
     bool rowless = model->facts.rowless;
-    if (rowless && data->n > 1)
+    if (rowless && data->local_rows > 1)
         return fail(err, SBPS_BAD_ARG, "model %s is a density by itself and takes no table",
                     name);
-    if (!rowless && data->n == 1)
+    if (!rowless && data->local_rows == 1)
         return fail(err, SBPS_BAD_ARG, "model %s needs a table", name);
-    if (!model->facts.any_storage && (data->x_float || data->start))
+    if (!model->facts.any_storage && (data->storage.x_float || data->storage.start))
         return fail(err, SBPS_BAD_ARG,
                     "--storage: model %s reads rows of doubles, and this table holds %s", name,
-                    data->storage->name);
+                    data->storage.kind->name);
     if (!model->facts.regression && data->offset)
         return fail(err, SBPS_BAD_ARG,
                     "--offset: model %s has no linear predictor that it could be added to",
@@ -183,17 +183,17 @@ static sbps_status choose_metric(const sbps_options *o, run_plan *plan, sbps_err
 static sbps_status check_batch(size_t n, const rows *data, const sampler_kind *kind,
                                sbps_error *err)
 {
-    if (n > rows_min_per_rank(data) && n != rows_all(data))
+    if (n > min_local_rows(data) && n != total_rows(data))
         return fail(err, SBPS_BAD_ARG, "--batch-size: %zu is more than the %s's %zu rows", n,
-                    data->partition ? "smallest rank" : "table", rows_min_per_rank(data));
-    if (kind->full && n < rows_all(data))
+                    data->partition ? "smallest rank" : "table", min_local_rows(data));
+    if (kind->full && n < total_rows(data))
         return fail(err, SBPS_BAD_ARG,
                     "--batch-size: %s looks at every row; sbps takes batches", kind->name);
     if (kind->chooses_row && n != 1)
         return fail(err, SBPS_BAD_ARG,
                     "--batch-size: %s takes one row at a time; sbps and lipsbps take batches",
                     kind->name);
-    if (kind->curve && n == 1 && data->n > 1)
+    if (kind->curve && n == 1 && data->local_rows > 1)
         return fail(
             err, SBPS_BAD_ARG,
             "--batch-size: %s needs at least 2 rows, since their spread is what the band "
@@ -204,7 +204,7 @@ static sbps_status check_batch(size_t n, const rows *data, const sampler_kind *k
 
 size_t plan_batch_max(const rows *data, size_t n)
 {
-    size_t all = rows_min_per_rank(data);
+    size_t all = min_local_rows(data);
     if (n <= all / 2) return n;
     return data->partition ? all / 2 : all; /* a look at all rows is one at all ranks */
 }
@@ -215,13 +215,14 @@ const batch_kind *plan_minibatch(const sbps_options *o, const rows *data, const 
                                  size_t n)
 {
     bool uses_segments = !o->paper && plan->sampler->curve;
-    if (n == rows_all(data)) return &batch_full;
+    if (n == total_rows(data)) return &batch_full;
     if (n == 1) return &batch_window;
     if (!is_auto(o->minibatch) && strcmp(o->minibatch, "strata"))
         return strcmp(o->minibatch, "window") ? &batch_random : &batch_window;
-    if (uses_segments && (data->n > PLAN_LIST_ROWS || data->partition)) return &batch_window;
-    return o->paper || (double)data->n / (double)n < WINDOW_FROM ? &batch_random
-                                                                 : &batch_window;
+    if (uses_segments && (data->local_rows > PLAN_LIST_ROWS || data->partition))
+        return &batch_window;
+    return o->paper || (double)data->local_rows / (double)n < WINDOW_FROM ? &batch_random
+                                                                          : &batch_window;
 }
 
 static sbps_status choose_batch(const sbps_options *o, const rows *data, run_plan *plan,
@@ -229,7 +230,8 @@ static sbps_status choose_batch(const sbps_options *o, const rows *data, run_pla
 {
     size_t n = o->batch_size, usual = o->paper ? PAPER_BATCH : BATCH_DEFAULT;
     if (plan->sampler->batch) usual = plan->sampler->batch;
-    if (n == SIZE_AUTO) n = plan->sampler->full || data->n < 2 * usual ? rows_all(data) : usual;
+    if (n == SIZE_AUTO)
+        n = plan->sampler->full || data->local_rows < 2 * usual ? total_rows(data) : usual;
     sbps_status status = check_batch(n, data, plan->sampler, err);
     if (status != SBPS_OK) return status;
     plan->batch = n;
@@ -304,7 +306,7 @@ static double row_cost(const rows *data, bool joint)
     for (size_t t = 0; t < g->terms && !joint; t++)
         if (integrated(g, g->term[t].factor)) effects += (double)g->term[t].count;
     double each = smaller(pow(GROUP_NODES, effects), GROUP_COST_MAX);
-    return each * (double)data->member_rows->n / (double)data->n;
+    return each * (double)data->member_rows->local_rows / (double)data->local_rows;
 }
 
 static size_t round_events(const run_plan *plan)
@@ -438,7 +440,7 @@ sbps_status plan_take_hmc(const run_plan *from, const posterior *target, const m
     *out = *from;
     out->sampler = sampler_find("hmc");
     out->control_variate = "none";
-    out->batch = rows_all(target->data);
+    out->batch = total_rows(target->data);
     out->minibatch = &batch_full;
     out->auto_batch = out->auto_control = out->choose_band = false;
     out->round_events = round_events(out);

@@ -29,8 +29,8 @@ bool auto_may_take_surrogate(const sbps_options *o, const run_plan *plan,
 {
     const rows *data = target->data;
     return auto_applies(o, plan) && plan_may_take_hmc(o, plan) && o->warmup != 0 &&
-           minibatch_facts(target).third_bounded && !data->mapped && !data->recompute_rows &&
-           data->n <= UINT32_MAX;
+           minibatch_facts(target).third_bounded && !data->storage.mapped &&
+           !data->recompute_rows && data->local_rows <= UINT32_MAX;
 }
 
 double auto_surrogate_work(const posterior *target, double rows_touched, double steps)
@@ -46,7 +46,7 @@ double auto_promised(const posterior *target, const run_plan *plan)
 
 bool auto_surrogate_may_pay(const auto_facts *f, const run_plan *plan)
 {
-    double sort = SORT_WORK * (double)f->target->data->n;
+    double sort = SORT_WORK * (double)f->target->data->local_rows;
     double other = auto_promised(f->target, plan) * USUAL_SAMPLES;
     return f->a->kind->white && sort < other;
 }
@@ -62,7 +62,7 @@ bool auto_take_surrogate(const auto_facts *f, const row_bounds *bounds, run_plan
                          run_plan *aside)
 {
     const posterior *u = f->target;
-    pair_cost p = row_bounds_cost(bounds, u->dim, u->data->n);
+    pair_cost p = row_bounds_cost(bounds, u->dim, u->data->local_rows);
     double steps = steps_per_sample(&p, (double)u->dim);
     double work = auto_surrogate_work(u, steps * p.rows, steps);
     if (!(work < auto_promised(u, plan))) return false;

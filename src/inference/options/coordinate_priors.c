@@ -165,13 +165,14 @@ static sbps_status check_spread(const request *r, sbps_error *err)
     const rows *data = r->target->data;
     if (!data->intercept || !is_auto(r->options->prior)) return SBPS_OK;
     for (size_t j = 1; j < data->d; j++) {
-        double ratio = data->sd[j] / fabs(data->mean[j]);
+        double ratio = data->table.sd[j] / fabs(data->table.mean[j]);
         if (!(ratio > 0.0 && ratio * ratio < DBL_EPSILON)) continue;
         return fail(err, SBPS_BAD_DATA,
                     "column '%s' is nearly constant: its standard deviation of %.2g is lost "
                     "beside its mean of %.6g; subtract the mean, use --standardize, or leave "
                     "the column out",
-                    show_name(data->names[j]).text, data->sd[j], data->mean[j]);
+                    show_name(data->table.names[j]).text, data->table.sd[j],
+                    data->table.mean[j]);
     }
     return SBPS_OK;
 }

@@ -72,7 +72,7 @@ static bool is_linear(const sbps_options *o)
 bool crossed_prefers_nuts(const sbps_options *o, const rows *data)
 {
     return !is_linear(o) && crossed_may_give_up_integrals(o, data) &&
-           rows_all(data->member_rows) <= FEW_ROWS;
+           total_rows(data->member_rows) <= FEW_ROWS;
 }
 
 /* Up to how many rows an exact step of all effects is cheaper than integrals; those of a linear model are in closed form
@@ -89,7 +89,7 @@ bool crossed_nuts(const sbps_options *o, const rows *data)
     if (o->no_integrals) return true;
     if (!data->member_rows || !strcmp(o->crossed, "integrate") || !left_open(o, "nuts"))
         return false;
-    return rows_all(data->member_rows) <= rows_for_nuts(o, data->member_rows->groups);
+    return total_rows(data->member_rows) <= rows_for_nuts(o, data->member_rows->groups);
 }
 
 bool crossed_joint(const sbps_options *o, const rows *data, bool run)
@@ -99,7 +99,7 @@ bool crossed_joint(const sbps_options *o, const rows *data, bool run)
     if (!is_auto(o->crossed)) return !strcmp(o->crossed, "joint");
     if (mixed_explicit(data) > JOINT_FROM || (run && crossed_nuts(o, data))) return true;
     if (!run || mixed_explicit(data) < JOINT_MIN || !left_open(o, "hmc")) return false;
-    return effects * effects > JOINT_NUMBERS * (double)rows_all(data->member_rows);
+    return effects * effects > JOINT_NUMBERS * (double)total_rows(data->member_rows);
 }
 
 sbps_status groups_check_levels(const model_kind *model, const rows *data, sbps_error *err)
@@ -107,7 +107,7 @@ sbps_status groups_check_levels(const model_kind *model, const rows *data, sbps_
     const row_groups *g = data->member_rows->groups;
     if (strcmp(model->name, "linear")) return SBPS_OK;
     for (size_t f = 0; f < g->factors; f++)
-        if (g->factor[f].levels >= rows_all(data->member_rows))
+        if (g->factor[f].levels >= total_rows(data->member_rows))
             return fail(err, SBPS_BAD_DATA,
                         "(... | %s): each of its %zu levels has one row, so that its standard "
                         "deviation cannot be told from sigma: leave the term out",

@@ -55,13 +55,13 @@ static sbps_status check_model(const posterior *u, sbps_error *err)
 static sbps_status check_unit(const posterior *u, const prior *distribution, size_t j,
                               sbps_error *err)
 {
-    double sd = u->data->sd[j];
+    double sd = u->data->table.sd[j];
     if (strcmp(distribution->kind->name, "horseshoe") || sd <= SHRUNK_SD_MAX) return SBPS_OK;
     return fail(
         err, SBPS_BAD_ARG,
         "--prior: a horseshoe is of coefficients as they are, and column '%s' has an sd "
         "of %.2g: use --standardize, or divide the column by a power of ten",
-        u->data->names ? show_name(u->data->names[j]).text : "?", sd);
+        u->data->table.names ? show_name(u->data->table.names[j]).text : "?", sd);
 }
 
 /* Which weights each piece has. */

@@ -84,7 +84,7 @@ sbps_status target_open(const sbps_options *o, const rows *data, const model_kin
     sbps_status status = posterior_open(data, model, &shape, out, err);
     if (status == SBPS_OK) status = priors_choose(o, *out, err);
     if (status == SBPS_OK) status = shrinkage_apply(o, out, err);
-    if (status != SBPS_OK || !data->recipe || (*out)->model->predictor) return status;
+    if (status != SBPS_OK || !data->storage.recipe || (*out)->model->predictor) return status;
     return fail(
         err, SBPS_BAD_ARG,
         "--generate: %s is no model of rows that are made on the fly; of priors those of "
@@ -138,8 +138,9 @@ static size_t group_name_size(const row_groups *g)
 
 size_t target_name_size(const rows *data)
 {
-    size_t column = longest_of(data->names, data->d);
-    size_t label = longest_of(data->labels, data->label_count); /* of two: "low|high" */
+    size_t column = longest_of(data->table.names, data->d);
+    size_t label =
+        longest_of(data->table.labels, data->table.label_count); /* of two: "low|high" */
     const row_groups *groups = data->member_rows ? data->member_rows->groups : data->groups;
     return column + 2 * label + (groups ? group_name_size(groups) : 0) + NAME_MORE;
 }

@@ -68,8 +68,8 @@ static sbps_status find(sbps_mode *map, const rows *data, sbps_error *err)
             "--prior: the mode of coefficients together with their scales is no estimate "
             "of them; `sbps sample` has their posterior");
     map->dim = map->u->dim;
-    map->target = copy_text(data->target);
-    if (data->target && !map->target) return fail_memory(err);
+    map->target = copy_text(data->table.target);
+    if (data->table.target && !map->target) return fail_memory(err);
     if ((status = target_names(map->u, &map->names, err)) != SBPS_OK) return status;
     if ((status = name_coordinates(map, err)) != SBPS_OK) return status;
     if ((status = search_mode(map, err)) != SBPS_OK) return status;

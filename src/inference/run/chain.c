@@ -159,7 +159,7 @@ static sbps_status depth_of(const sbps_run *run, const chain *c, double *w, doub
 static bool may_be_lost(const sbps_run *run)
 {
     const run_state *s = &run->state;
-    double passes = s->warmup_rows / (double)(rows_all(&run->data) + 1);
+    double passes = s->warmup_rows / (double)(total_rows(&run->data) + 1);
     bool unsettled = s->phase == PHASE_WARMUP && s->epoch_rounds == 0 && !s->settled;
     /* the published method is shown as it is, wherever it goes */
     return unsettled && !run->options->paper &&
@@ -279,7 +279,8 @@ static void keep_event(void *self, const segment *s)
 /* Its part of the round is flown, or its share of --epochs is used up. */
 static bool round_over(const sbps_run *run, const chain *c)
 {
-    double pass = (double)rows_all(run->table->data), fraction = 1.0 / (double)run->chain_count;
+    double pass = (double)total_rows(run->table->data),
+           fraction = 1.0 / (double)run->chain_count;
     if (c->state->events >= run->tuned.round_events) return true;
     if (c->state->events > 0 && chain_out_of_work(run, c)) return true;
     return run->plan->epochs_rule && run->state.phase == PHASE_SAMPLING &&

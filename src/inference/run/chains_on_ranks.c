@@ -203,7 +203,7 @@ static sbps_status shard_open(const sbps_run *run, shard *s, sbps_error *err)
 /* Alike on all ranks. */
 static size_t points_of(const sbps_run *run)
 {
-    return rows_min_per_rank(&run->data) > MANY_ROWS ? POINTS_FEW : POINTS;
+    return min_local_rows(&run->data) > MANY_ROWS ? POINTS_FEW : POINTS;
 }
 
 /* What the control variate's polynomial leaves of the shard at its draws. `room`: dim (dim + 3). */

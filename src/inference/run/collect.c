@@ -98,7 +98,8 @@ static void fill_counts(const sbps_run *run, result_info *info)
 static sbps_status fill_fitness(const sbps_run *run, result_info *info, sbps_error *err)
 {
     const sampler_kind *kind = run->plan->sampler;
-    bool noise = run->tuned.batch < rows_all(&run->data) || run->options->gradient_noise > 0.0;
+    bool noise =
+        run->tuned.batch < total_rows(&run->data) || run->options->gradient_noise > 0.0;
     info->needs_refreshment =
         !noise && !kind->ergodic && !kind->discrete && !kind->gaussian && run->target->dim > 1;
     info->unsettled = !run->state.settled;
@@ -123,12 +124,12 @@ static char *time_text(void)
 static sbps_status fill_identity(const sbps_run *run, result_info *info, sbps_error *err)
 {
     const rows *data = run->table->data, *r = data->member_rows ? data->member_rows : data;
-    table_content content = {(content_kind)r->content_kind, r->content};
+    table_content content = {(content_kind)r->table.content_kind, r->table.content};
     sbps_status status = SBPS_OK;
     char text[32];
-    if (r->mapped && rows_bytes(r) <= CONTENT_BYTES)
+    if (r->storage.mapped && rows_bytes(r) <= CONTENT_BYTES)
         status = content_table(r, CONTENT_ROUNDED, run->workers.threads, &content, err);
-    snprintf(text, sizeof text, "%016" PRIx64, r->hash);
+    snprintf(text, sizeof text, "%016" PRIx64, r->table.hash);
     info->table_hash = copy_text(text);
     content_print(&content, text);
     info->rows_content = copy_text(text);
@@ -145,10 +146,11 @@ static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
     info->control_variate = copy_text(run->plan->control_variate);
     info->metric = copy_text(run->plan->metric->name);
     info->minibatch = copy_text(run->tuned.minibatch->name);
-    info->target = copy_text(run->table->data->target ? run->table->data->target : "");
+    info->target =
+        copy_text(run->table->data->table.target ? run->table->data->table.target : "");
     info->created_at = time_text();
     info->seed = (double)o->seed;
-    info->rows = run_rows_each(run) * (double)rows_all(&run->data);
+    info->rows = run_rows_each(run) * (double)total_rows(&run->data);
     info->batch_size = run_rows_each(run) * (double)run->chains->batches.is.batch;
     info->band = run->plan->sampler->curve ? run->chains->s.settings->band.width : NAN;
     info->bias_budget = o->bias_budget;

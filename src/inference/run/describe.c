@@ -151,15 +151,16 @@ static void describe_boundary(const sbps_run *run, size_t j, text *out)
     size_t count = 0;
     double low = INFINITY, high = -INFINITY;
     if (!run->plan->model->facts.regression || j >= data->d || !data->y) return;
-    for (size_t i = 0; i < data->n && !(low < high); i++) {
-        if (data->storage->cell(data, i, j) == 0.0) continue;
+    for (size_t i = 0; i < data->local_rows && !(low < high); i++) {
+        if (data->storage.kind->cell(data, i, j) == 0.0) continue;
         count++;
         low = fmin(low, data->y[i]);
         high = fmax(high, data->y[i]);
     }
-    if (count > 0 && count < data->n && low == high)
-        text_add(out, " (%s %g in %s %zu of its rows)", data->target ? data->target : "target",
-                 low, count > 1 ? "all" : "the", count);
+    if (count > 0 && count < data->local_rows && low == high)
+        text_add(out, " (%s %g in %s %zu of its rows)",
+                 data->table.target ? data->table.target : "target", low,
+                 count > 1 ? "all" : "the", count);
 }
 
 /* In words: which, why, and what would help. */
@@ -197,7 +198,7 @@ static void describe_sampler(const sbps_run *run, text *out)
                  p->control_variate);
     else if (!is_rowless(run))
         text_add(out, "  batches   %zu of %zu %s: %s; control variate %s\n", run->tuned.batch,
-                 rows_all(&run->data), run->data.member_rows ? "groups" : "rows",
+                 total_rows(&run->data), run->data.member_rows ? "groups" : "rows",
                  run->tuned.minibatch->summary, p->control_variate);
     describe_warps(run, out);
     if (*p->why) text_add(out, "  chosen    %s\n", p->why);
@@ -215,7 +216,7 @@ static void describe_ranks(const sbps_run *run, text *out)
 {
     if (!run->among) return;
     text_add(out, "  ranks     %zu, of %zu rows at least; ", run->among->size,
-             rows_min_per_rank(&run->data));
+             min_local_rows(&run->data));
     if (ranks_in_step(run))
         text_add(out, "all of them look at their rows for every step\n");
     else
@@ -237,8 +238,8 @@ static void describe_size(const sbps_run *run, text *out)
                  run->chain_count, chains / 1e6);
     else
         text_add(out, "  data      %zu rows, %zu parameters, %.3g MB %s; %zu chains, %.3g MB\n",
-                 rows_all(table), parameters, rows_factor(table) * rows_bytes(table) / 1e6,
-                 data->storage->name, run->chain_count, chains / 1e6);
+                 total_rows(table), parameters, rows_factor(table) * rows_bytes(table) / 1e6,
+                 data->storage.kind->name, run->chain_count, chains / 1e6);
     describe_ranks(run, out);
     if (run->start_hash)
         text_add(out, "  start     %s%s: U = %.8g, gradient %.1e\n", run->options->start,
@@ -258,7 +259,7 @@ static void describe_size(const sbps_run *run, text *out)
             out,
             "  groups    %zu of '%s'%s, %zu nodes an effect: %smore would move means by %.1g "
             "posterior sd\n",
-            run->data.n,
+            run->data.local_rows,
             run->data.member_rows->groups->factor[run->data.member_rows->groups->by].name,
             run->rule.by_polynomial ? " as polynomials" : "", run->rule.nodes,
             run->rule.by_polynomial ? "rows and " : "", run->rule.error);
@@ -279,7 +280,7 @@ static const struct {
 static void describe_offset(const rows *data, text *out)
 {
     double smallest = INFINITY, largest = -INFINITY;
-    for (size_t i = 0; i < data->n; i++) {
+    for (size_t i = 0; i < data->local_rows; i++) {
         smallest = fmin(smallest, data->offset[i]);
         largest = fmax(largest, data->offset[i]);
     }
@@ -338,7 +339,7 @@ static void describe_cautions(const sbps_run *run, text *out)
 
 static void describe_model(const sbps_run *run, text *out)
 {
-    const char *name = run->options->model, *target = run->table->data->target;
+    const char *name = run->options->model, *target = run->table->data->table.target;
     if (is_rowless(run))
         text_add(out, "%s density\n", name);
     else if (target && !*target)

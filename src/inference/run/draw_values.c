@@ -132,7 +132,8 @@ static bool quiet(const valuer *v)
 /* Some draws exactly; where they tell another tale, the stated errors grow to it. */
 static sbps_status check_some(valuer *v, sbps_error *err)
 {
-    size_t all = rows_all(&v->run->data), max_checks = all > LONG_TABLE ? CHECKS_LONG : CHECKS;
+    size_t all = total_rows(&v->run->data),
+           max_checks = all > LONG_TABLE ? CHECKS_LONG : CHECKS;
     if (all > HUGE_TABLE) max_checks = 1;
     size_t count = draw_count(v), checks = count < max_checks ? count : max_checks;
     double square = 0.0, ratio = 0.0;
@@ -208,7 +209,7 @@ static double draws_cost(const valuer *v, double evaluations)
 /* Larger batches until they are quiet, or a pass costs no more. */
 static sbps_status value_by_control(valuer *v, sbps_error *err)
 {
-    size_t total = rows_all(&v->run->data);
+    size_t total = total_rows(&v->run->data);
     sbps_status status = valuer_open(v, err);
     if (status == SBPS_OK && v->run->target->model->row_model && v->cv->hessian) {
         value_by_taylor(v);
@@ -219,7 +220,7 @@ static sbps_status value_by_control(valuer *v, sbps_error *err)
         if (v->run->among) status = ranks_average_values(v->run, v->r, err);
         if (status != SBPS_OK || quiet(v)) break;
         double next = (double)(n * GROWTH * NODES);
-        if (v->run->among && n * GROWTH > rows_min_per_rank(&v->run->data) / 2) next = INFINITY;
+        if (v->run->among && n * GROWTH > min_local_rows(&v->run->data) / 2) next = INFINITY;
         if (next >= (double)total && draws_cost(v, (double)total) <= NOISY_WORK)
             return value_exactly(v, err);
         if (next >= (double)total || draws_cost(v, next) > NOISY_WORK) break;
@@ -247,7 +248,7 @@ static sbps_status value_transformed(const valuer *v, double passes, sbps_error 
 sbps_status values_fill(const sbps_run *run, result *r, sbps_error *err)
 {
     valuer v = {.run = run, .r = r, .cv = run->cv};
-    size_t total = rows_all(&run->data);
+    size_t total = total_rows(&run->data);
     bool exact = draws_cost(&v, (double)total) <= EXACT_WORK || total <= FIRST_BATCH * NODES;
     if (run->target->model->transformation.apply) {
         sbps_status valued = value_transformed(&v, draws_cost(&v, (double)total), err);

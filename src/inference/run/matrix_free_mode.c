@@ -48,7 +48,7 @@ static sbps_status build_metric(const posterior *u, const metric_core *core, con
 {
     const place here = {u, w};
     metric_destroy(*a);
-    double rows_work = u->model->rows.cost(u->self) * (double)u->data->n;
+    double rows_work = u->model->rows.cost(u->self) * (double)u->data->local_rows;
     const metric_source h = {&here, product, rows_work + EFFECT_WORK * (double)u->dim};
     return metric_from_products(u->dim, core, steps, h, a, err);
 }
@@ -104,7 +104,8 @@ static bool is_perfect_fit(const posterior *u, const metric_core *core, const do
 {
     const model_kind *row_model = u->model->row_model;
     size_t first = u->dim - row_model->auxiliary_count;
-    if ((double)(u->dim - core->count) < FIT_FRACTION * (double)u->data->member_rows->n)
+    if ((double)(u->dim - core->count) <
+        FIT_FRACTION * (double)u->data->member_rows->local_rows)
         return false;
     for (size_t a = 0; a < row_model->auxiliary_count; a++) {
         double power = row_model->auxiliaries[a].perfect_fit;

@@ -198,7 +198,7 @@ static void find_errors(const rank_sums *s, double *error, double *moved)
 bool rank_sample_serves(const sbps_run *run)
 {
     const rows *data = &run->data;
-    return run->target->model->predictor && !data->in_order;
+    return run->target->model->predictor && !data->table.in_order;
 }
 
 sbps_status rank_sample_errors(const sbps_run *run, size_t points, double *error, double *moved,
@@ -207,7 +207,7 @@ sbps_status rank_sample_errors(const sbps_run *run, size_t points, double *error
     size_t d = run->target->dim, width = 2 * points + 2;
     rows few = run->data;
     posterior u = *run->target;
-    if (few.n > RANK_SAMPLE) few.n = RANK_SAMPLE;
+    if (few.local_rows > RANK_SAMPLE) few.local_rows = RANK_SAMPLE;
     few.partition = NULL;
     u.data = &few;
     sampling s = {.u = &u, .cv = run->cv, .cv_centre = run->cv_centre, .draws = points};
@@ -221,8 +221,8 @@ sbps_status rank_sample_errors(const sbps_run *run, size_t points, double *error
                           .add = add_residual_sums};
     if (status == SBPS_OK) status = row_sums(&few, &what, own, err);
     if (status == SBPS_OK) {
-        own[2 * points] = (double)few.n;
-        own[2 * points + 1] = (double)run->data.n;
+        own[2 * points] = (double)few.local_rows;
+        own[2 * points + 1] = (double)run->data.local_rows;
         ranks_gather(run->among, own, all, width * sizeof *own);
         const rank_sums sums = sums_take(run->among, points, all);
         find_errors(&sums, error, moved);

@@ -31,16 +31,16 @@ static void add_category(text *t, const column_origin *of, size_t count)
 static sbps_status write_formula(const rows *data, char **out, sbps_error *err)
 {
     text t = {0};
-    text_add(&t, "%s ~ %d", data->target ? data->target : "", data->intercept);
+    text_add(&t, "%s ~ %d", data->table.target ? data->table.target : "", data->intercept);
     for (size_t j = data->intercept, next; j < data->d; j = next) {
-        const column_origin *of = data->origin ? &data->origin[j] : NULL;
+        const column_origin *of = data->table.origin ? &data->table.origin[j] : NULL;
         next = j + 1;
         if (!of || !of->level) {
-            text_add(&t, " + %s", data->names[j]);
+            text_add(&t, " + %s", data->table.names[j]);
             continue;
         }
-        while (next < data->d && data->origin[next].level &&
-               !strcmp(data->origin[next].column, of->column))
+        while (next < data->d && data->table.origin[next].level &&
+               !strcmp(data->table.origin[next].column, of->column))
             next++;
         add_category(&t, of, next - j);
     }
@@ -57,14 +57,14 @@ static sbps_status record_column(const sbps_run *run, result *r, size_t j, sbps_
 {
     const rows *data = run->table->data;
     size_t c = posterior_column(run->target, j);
-    bool known = c < data->d, scaled = known && run->options->standardize && data->origin;
+    bool known = c < data->d, scaled = known && run->options->standardize && data->table.origin;
     column_origin from = {0};
-    if (known && data->origin)
-        from = data->origin[c];
+    if (known && data->table.origin)
+        from = data->table.origin[c];
     else if (known && !(data->intercept && c == 0))
-        from.column = data->names[c];
-    r->column_mean[j] = known ? data->mean[c] : NAN;
-    r->column_sd[j] = known ? data->sd[c] : NAN;
+        from.column = data->table.names[c];
+    r->column_mean[j] = known ? data->table.mean[c] : NAN;
+    r->column_sd[j] = known ? data->table.sd[c] : NAN;
     r->standardize_mean[j] = scaled ? from.mean : NAN;
     r->standardize_sd[j] = scaled ? from.sd : NAN;
     bool whole = label(&r->column[j], from.column) && label(&r->level[j], from.level) &&
@@ -75,9 +75,11 @@ static sbps_status record_column(const sbps_run *run, result *r, size_t j, sbps_
 static sbps_status record_data(const sbps_run *run, result *r, sbps_error *err)
 {
     const rows *data = run->table->data;
-    if (data->design && !(r->design = copy_text(data->design))) return fail_memory(err);
-    r->info.rows_dropped = data->dropped == SIZE_MAX ? NAN : (double)data->dropped;
-    if (data->source && !(r->info.data = copy_text(data->source))) return fail_memory(err);
+    if (data->table.design && !(r->design = copy_text(data->table.design)))
+        return fail_memory(err);
+    r->info.rows_dropped = data->table.dropped == SIZE_MAX ? NAN : (double)data->table.dropped;
+    if (data->table.source && !(r->info.data = copy_text(data->table.source)))
+        return fail_memory(err);
     sbps_status status = SBPS_OK;
     const char *formula_text = run->options->formula;
     if (formula_text && *formula_text)

@@ -59,7 +59,7 @@ static sbps_status influence_open(const sbps_run *run, auto_influences *m, sbps_
 static double batch_noise(const sbps_run *run, const auto_influences *m,
                           const strata_tally *tally, bool again)
 {
-    size_t n = rows_all(run->target->data);
+    size_t n = total_rows(run->target->data);
     if (!run->parts) return (double)n * strata_squares(tally) / (double)run->tuned.batch;
     strata parts = *run->parts;
     if (again)
@@ -144,7 +144,7 @@ static sbps_status remake_strata(sbps_run *run, strata **out, sbps_error *err)
     if (status == SBPS_OK && run->parts) {
         const float *influence = m.to.rows[auto_order(run->plan->control_variate)];
         strata_divide(&run->tally, run->parts->count, &layout);
-        status = strata_create(&layout, run->target->data->n, influence, out, err);
+        status = strata_create(&layout, run->target->data->local_rows, influence, out, err);
     }
     auto_influences_close(&m);
     return status;
@@ -203,7 +203,7 @@ static bool move_reference(sbps_run *run)
 static bool grow_batch(sbps_run *run)
 {
     const sampler_kind *kind = run->plan->sampler;
-    size_t all = rows_all(run->target->data), n = run->tuned.batch;
+    size_t all = total_rows(run->target->data), n = run->tuned.batch;
     if (!run->plan->auto_batch || !kind->noise || n >= all) return false;
     double noise = 0.0, k = run->chains->s.settings->band.width;
     for (size_t i = 0; i < run->chain_count; i++) noise += kind->noise(&run->chains[i].s);

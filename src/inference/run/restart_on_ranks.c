@@ -76,7 +76,7 @@ sbps_status restart_begin(sbps_run *run, sbps_error *err)
     if ((status = take_over(run, &from, err)) != SBPS_OK || run->among) return status;
     if ((status = ranks_single(&run->alone, err)) != SBPS_OK) return status;
     run->among = run->alone;
-    return partition_create(run->table->data->n, run->alone, &run->whole, err);
+    return partition_create(run->table->data->local_rows, run->alone, &run->whole, err);
 }
 
 void restart_end(sbps_run *run)

@@ -155,7 +155,7 @@ sbps_status run_advance(sbps_run *run, bool *finished, sbps_error *err)
 double run_rows_each(const sbps_run *run)
 {
     const rows *member_rows = run->data.member_rows;
-    return member_rows ? (double)member_rows->n / (double)run->data.n : 1.0;
+    return member_rows ? (double)member_rows->local_rows / (double)run->data.local_rows : 1.0;
 }
 
 static double rows_per_ess(const sbps_run *run, double ess)

@@ -93,7 +93,7 @@ static sbps_status blocks_make(sbps_run *run, block_list *b, sbps_error *err)
     *b = (block_list){.list = calloc(run->chain_count + 5, sizeof *b->list),
                       .names = calloc(run->chain_count, sizeof *b->names),
                       .options = path_options(run),
-                      .hash = run->table->data->hash,
+                      .hash = run->table->data->table.hash,
                       .ranks = restart_record(run)};
     if (!b->list || !b->names || !b->options) {
         blocks_free(b);
@@ -153,8 +153,8 @@ static sbps_status check_owner(const sbps_run *run, const char *path, char *ours
     if ((status = checkpoint_peek(path, "data", &hash, &size, err)) != SBPS_OK) goto done;
     if (strcmp(theirs, ours))
         status = refuse_options(path, theirs, ours, err);
-    else if (size != sizeof run->table->data->hash ||
-             memcmp(hash, &run->table->data->hash, size))
+    else if (size != sizeof run->table->data->table.hash ||
+             memcmp(hash, &run->table->data->table.hash, size))
         status = fail(err, SBPS_MISMATCH, "%s: written by a run on other data", path);
 done:
     free(theirs);

@@ -87,7 +87,7 @@ static void setup_cache_close(setup_cache *f)
 
 static sbps_status reach_open(const posterior *u, setup_cache *f, sbps_error *err)
 {
-    f->reach.norm = malloc(u->data->n * sizeof *f->reach.norm);
+    f->reach.norm = malloc(u->data->local_rows * sizeof *f->reach.norm);
     f->reach.third_sum = new_doubles(u->dim);
     f->reach.factor = new_doubles(u->dim * u->dim);
     f->measured.to.reach = &f->reach;
@@ -117,8 +117,8 @@ static sbps_status setup_cache_open(sbps_run *run, setup_cache *f, sbps_error *e
     if (!run->target->model->predictor || (plan->sampler->full && !needs_starts) ||
         !(automatic || with_control || needs_starts) || !small)
         return SBPS_OK;
-    bool influence =
-        (automatic || needs_starts) && influence_applies(run->target) && !run->data.recipe;
+    bool influence = (automatic || needs_starts) && influence_applies(run->target) &&
+                     !run->data.storage.recipe;
     bool reach =
         influence_has_reach(run->target) && !run->among &&
         (plan->sampler->pairs || auto_may_take_surrogate(run->options, plan, run->target));
@@ -394,6 +394,7 @@ sbps_status run_set_up(sbps_run *run, sbps_error *err)
     run->workers.stopped = NULL; /* chains are told otherwise */
     chains_start(run);
     warmup_begin(run);
-    run->passes_setup = (double)atomic_load(&run->workers.visited) / (double)run->data.n;
+    run->passes_setup =
+        (double)atomic_load(&run->workers.visited) / (double)run->data.local_rows;
     return files_open(run, err);
 }

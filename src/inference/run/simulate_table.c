@@ -164,7 +164,7 @@ static void put_made(recipe *r, size_t i, writer *to)
     double scratch;
     const double y = *rows_targets(r->made, rows_from(i, 1), &scratch);
     char *at = r->line + decimal_print(r->line, NUMBER_MAX, "%.17g", y);
-    r->made->storage->decode(r->made, i, r->x);
+    r->made->storage.kind->decode(r->made, i, r->x);
     for (size_t j = 0; j < r->columns; j++)
         at += decimal_print(at, NUMBER_MAX, ",%.17g", r->x[j]);
     *at++ = '\n';
@@ -281,7 +281,8 @@ static sbps_status write_recipe(recipe *r, const char *path, const char *truth, 
     if (status == SBPS_OK) {
         r->x = r->w + coordinates;
         draw_weights(r);
-        for (size_t j = 0; r->made && j < r->dim; j++) r->w[j] = r->made->recipe->truth[j];
+        for (size_t j = 0; r->made && j < r->dim; j++)
+            r->w[j] = r->made->storage.recipe->truth[j];
         status = write_files(r, path, truth, err);
     }
     free(r->line);

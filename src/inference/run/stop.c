@@ -40,7 +40,7 @@ static double work_limit(const sbps_run *run)
     bool limited = member_rows && plan->model->row_model && plan->model->rows.cost &&
                    plan->ess_rule && !plan->epochs_rule && !plan->seconds_rule &&
                    !run->options->paper;
-    if (!limited || rows_all(member_rows) > WORK_ROWS || option_given(run->options, "warmup"))
+    if (!limited || total_rows(member_rows) > WORK_ROWS || option_given(run->options, "warmup"))
         return INFINITY;
     double limit = member_rows->groups->factors > 1 ? WORK_SEVERAL : WORK_ONE;
     return limit * fmax(run->options->ess / WORK_ESS, 1.0);
@@ -89,7 +89,7 @@ bool out_of_work(sbps_run *run)
 static double bounded_progress(const sbps_run *run)
 {
     const sbps_options *o = run->options;
-    double progress = 0.0, pass = (double)rows_all(run->table->data);
+    double progress = 0.0, pass = (double)total_rows(run->table->data);
     if (run->plan->epochs_rule)
         progress = rows_touched(run) / pass / o->epochs; /* all chains */
     if (run->plan->seconds_rule)

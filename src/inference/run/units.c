@@ -24,13 +24,14 @@ static sbps_status explain_unit(const posterior *u, size_t j, double unit, sbps_
     size_t column = posterior_named_column(u, j);
     char name[81];
     posterior_name(u, j, sizeof name, name);
-    double spread = column < data->d ? data->sd[column] : 0.0;
+    double spread = column < data->d ? data->table.sd[column] : 0.0;
     if (spread > 0.0 && (spread < COLUMN_MIN || spread > COLUMN_MAX))
         return fail(err, SBPS_BAD_DATA,
                     "column '%s' has mean %.3g and sd %.3g, so that its coefficient is of the "
                     "order of %.1g, %s: divide the column by a power of ten, take its "
                     "logarithm, or use --standardize",
-                    show_name(data->names[column]).text, data->mean[column], spread, unit, why);
+                    show_name(data->table.names[column]).text, data->table.mean[column], spread,
+                    unit, why);
     if (!u->model->facts.scales_with_target || priors_decide(u, j, unit))
         return fail(
             err, SBPS_BAD_DATA,
@@ -40,8 +41,9 @@ static sbps_status explain_unit(const posterior *u, size_t j, double unit, sbps_
     return fail(err, SBPS_BAD_DATA,
                 "the parameter '%s' is of the order of %.1g, %s: divide the target%s%s%s by a "
                 "power of ten",
-                show_name(name).text, unit, why, data->target ? " '" : "",
-                data->target ? show_name(data->target).text : "", data->target ? "'" : "");
+                show_name(name).text, unit, why, data->table.target ? " '" : "",
+                data->table.target ? show_name(data->table.target).text : "",
+                data->table.target ? "'" : "");
 }
 
 sbps_status run_check_units(const sbps_run *run, sbps_error *err)

@@ -107,7 +107,7 @@ static void count_work(const sbps_run *run, double *proposals, double *rows_used
 static bool out_of_means(const sbps_run *run, double rows_used)
 {
     const sbps_options *o = run->options;
-    double epochs = rows_used / (double)rows_all(run->table->data);
+    double epochs = rows_used / (double)total_rows(run->table->data);
     if (run->plan->epochs_rule && epochs > 0.5 * o->epochs) return true;
     return run->plan->seconds_rule && run->state.seconds_warmup > 0.3 * o->seconds;
 }

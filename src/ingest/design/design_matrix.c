@@ -30,17 +30,17 @@ sbps_status design_allocate(design *g, double held, sbps_error *err)
 {
     const column_schema *p = g->schema;
     rows *r = g->r;
-    double n = (double)r->n, table = sizeof(double) * n * (double)r->stride;
-    if (r->start) table = storage_sparse.bytes(r);
+    double n = (double)r->local_rows, table = sizeof(double) * n * (double)r->stride;
+    if (r->storage.start) table = storage_sparse.bytes(r);
     sbps_status status = memory_holds(p->path, n, (double)r->d, held + table, err);
     if (status != SBPS_OK) return status;
-    if (!r->start) r->x = unset_doubles(r->n * r->stride);
-    r->y = unset_doubles(r->n);
-    r->mean = new_doubles(r->d);
-    r->sd = new_doubles(r->d);
-    if (p->weight_slot != SIZE_MAX) r->weight = new_doubles(r->n);
-    if (p->offset_slot != SIZE_MAX) r->offset = new_doubles(r->n);
-    bool ready = (r->x || r->start) && r->y && r->mean && r->sd;
+    if (!r->storage.start) r->storage.x = unset_doubles(r->local_rows * r->stride);
+    r->y = unset_doubles(r->local_rows);
+    r->table.mean = new_doubles(r->d);
+    r->table.sd = new_doubles(r->d);
+    if (p->weight_slot != SIZE_MAX) r->weight = new_doubles(r->local_rows);
+    if (p->offset_slot != SIZE_MAX) r->offset = new_doubles(r->local_rows);
+    bool ready = (r->storage.x || r->storage.start) && r->y && r->table.mean && r->table.sd;
     ready = ready && (p->weight_slot == SIZE_MAX || r->weight);
     ready = ready && (p->offset_slot == SIZE_MAX || r->offset);
     return ready ? SBPS_OK : fail_memory(err);
@@ -84,7 +84,7 @@ static void put_features(const design *g, const double *row, size_t to)
 {
     const column_schema *p = g->schema;
     rows *r = g->r;
-    double *x = r->x + to * r->stride;
+    double *x = r->storage.x + to * r->stride;
     size_t overwritten =
         p->categories == 0 ? r->d : r->intercept; /* columns that are written anyway */
     if (r->intercept) x[0] = 1.0;
@@ -121,7 +121,7 @@ static void move_run(void *self, unsigned worker, size_t index)
     for (size_t i = 0; i < run->rows; i++) {
         const double *row = run_next(m->read, &at, m->line[worker]);
         size_t to = m->to[run->before + i];
-        if (m->g->r->start) {
+        if (m->g->r->storage.start) {
             put_beside(m->g, row, to);
             sparse_put(m->g, row, to, &m->each[worker]);
         } else
@@ -146,14 +146,14 @@ static void entries_free(column_entries *c)
 
 static sbps_status entries_count(const rows *r, column_entries *c, sbps_error *err)
 {
-    if (!r->start || c->count) return SBPS_OK;
+    if (!r->storage.start || c->count) return SBPS_OK;
     c->count = calloc(r->d + 1, sizeof *c->count);
     c->first = calloc(r->d + 1, sizeof *c->first);
     c->varies = calloc(r->d + 1, sizeof *c->varies);
     if (!c->count || !c->first || !c->varies) return fail_memory(err);
-    for (size_t at = 0; at < r->start[r->n]; at++) {
-        size_t j = r->column[at];
-        double value = r->value ? r->value[at] : 1.0;
+    for (size_t at = 0; at < r->storage.start[r->local_rows]; at++) {
+        size_t j = r->storage.column[at];
+        double value = r->storage.value ? r->storage.value[at] : 1.0;
         if (c->count[j]++ == 0) c->first[j] = value;
         c->varies[j] = c->varies[j] || value != c->first[j];
     }
@@ -163,10 +163,10 @@ static sbps_status entries_count(const rows *r, column_entries *c, sbps_error *e
 static bool is_constant(const rows *r, const column_entries *c, size_t j)
 {
     bool same = true;
-    if (c->count) same = !c->varies[j] && (c->count[j] == 0 || c->count[j] == r->n);
-    for (size_t i = 1; same && !c->count && i < r->n; i++)
-        same = r->storage->cell(r, i, j) == r->storage->cell(r, 0, j);
-    return rows_alike(r, same ? r->storage->cell(r, 0, j) : NAN);
+    if (c->count) same = !c->varies[j] && (c->count[j] == 0 || c->count[j] == r->local_rows);
+    for (size_t i = 1; same && !c->count && i < r->local_rows; i++)
+        same = r->storage.kind->cell(r, i, j) == r->storage.kind->cell(r, 0, j);
+    return same_on_ranks(r, same ? r->storage.kind->cell(r, 0, j) : NAN);
 }
 
 #define NAMED_MAX 5
@@ -181,21 +181,23 @@ static void name_constant(const rows *r, size_t j, constants *c)
     size_t used = strlen(c->names);
     if (c->count++ >= NAMED_MAX) return;
     snprintf(c->names + used, sizeof c->names - used, "%s'%.80s'", used ? ", " : "",
-             show_name(r->names[j]).text);
+             show_name(r->table.names[j]).text);
 }
 
 /* Without an intercept one constant column may take its place. */
 static bool is_own_intercept(const design *g, size_t j, bool taken)
 {
     const rows *r = g->r;
-    return !r->intercept && !g->spec->standardize && !taken && r->storage->cell(r, 0, j) != 0.0;
+    return !r->intercept && !g->spec->standardize && !taken &&
+           r->storage.kind->cell(r, 0, j) != 0.0;
 }
 
 /* Rows say nothing of them, but priors do: they are kept, and told. */
 static sbps_status note_constants(const design *g, const constants *c, sbps_error *err)
 {
     char more[48] = "";
-    if (c->count == 0 || (g->r->notes && strstr(g->r->notes, c->names))) return SBPS_OK;
+    if (c->count == 0 || (g->r->table.notes && strstr(g->r->table.notes, c->names)))
+        return SBPS_OK;
     if (c->count > NAMED_MAX)
         snprintf(more, sizeof more, " and %zu more", c->count - NAMED_MAX);
     return rows_note(
@@ -214,14 +216,15 @@ static sbps_status find_constants(const design *g, column_entries *filled, const
     const rows *r = g->r;
     bool taken = false;
     for (size_t j = r->intercept; j < r->d; j++) {
-        if (r->sd[j] > 0 && isfinite(r->sd[j]) && isfinite(r->mean[j])) continue;
+        if (r->table.sd[j] > 0 && isfinite(r->table.sd[j]) && isfinite(r->table.mean[j]))
+            continue;
         sbps_status status = entries_count(r, filled, err);
         if (status != SBPS_OK) return status;
         if (!is_constant(r, filled, j))
             return fail(err, SBPS_BAD_DATA,
                         "%s: column '%s' has values too large or too small to compute their "
                         "spread: divide it by a power of ten, or take its logarithm",
-                        g->schema->path, show_name(r->names[j]).text);
+                        g->schema->path, show_name(r->table.names[j]).text);
         if (is_own_intercept(g, j, taken))
             taken = true;
         else
@@ -245,9 +248,9 @@ static void standardize_rows(void *self, size_t first, size_t count)
     const design *g = self;
     const rows *r = g->r;
     for (size_t i = first; i < first + count; i++) {
-        double *x = r->x + i * r->stride;
+        double *x = r->storage.x + i * r->stride;
         for (size_t j = r->intercept; j < r->d; j++) {
-            const column_origin *o = &r->origin[j];
+            const column_origin *o = &r->table.origin[j];
             x[j] = o->sd > 0.0 ? (x[j] - o->mean) / o->sd : 0.0;
         }
     }
@@ -256,8 +259,8 @@ static void standardize_rows(void *self, size_t first, size_t count)
 static void keep_scales(rows *r)
 {
     for (size_t j = r->intercept; j < r->d; j++) {
-        r->origin[j].mean = r->mean[j];
-        r->origin[j].sd = r->sd[j];
+        r->table.origin[j].mean = r->table.mean[j];
+        r->table.origin[j].sd = r->table.sd[j];
     }
 }
 
@@ -268,22 +271,22 @@ static sbps_status summarise_rows(design *g, void (*before)(void *, size_t, size
     rows *r = g->r;
     uint64_t pieces = 0;
     const row_pass pass = {.r = r, .threads = g->threads, .before = before, .self = g};
-    sbps_status status = column_moments(&pass, r->mean, r->sd, &pieces, err);
+    sbps_status status = column_moments(&pass, r->table.mean, r->table.sd, &pieces, err);
     if (status != SBPS_OK) return status;
-    r->hash = hash_table(r, pieces);
+    r->table.hash = hash_table(r, pieces);
     const char *formula_text = g->schema->formula ? g->schema->formula->text : NULL;
     table_content content;
     status = content_table(r, content_kind_of(r, formula_text), g->threads, &content, err);
-    r->content = content.sum;
-    r->content_kind = (unsigned char)content.kind;
+    r->table.content = content.sum;
+    r->table.content_kind = (unsigned char)content.kind;
     return status;
 }
 
 static sbps_status check_weights(const column_schema *p, const rows *r, sbps_error *err)
 {
     bool some = !r->weight;
-    for (size_t i = 0; !some && i < r->n; i++) some = r->weight[i] > 0;
-    if (rows_any(r, some)) return SBPS_OK;
+    for (size_t i = 0; !some && i < r->local_rows; i++) some = r->weight[i] > 0;
+    if (any_rank(r, some)) return SBPS_OK;
     if (p->weight == SIZE_MAX)
         return fail(err, SBPS_BAD_DATA, "%s: every weight is 0", p->path);
     return fail(err, SBPS_BAD_DATA, "%s: column '%s': every weight is 0", p->path,
@@ -294,13 +297,13 @@ static sbps_status check_weights(const column_schema *p, const rows *r, sbps_err
 static bool map_signs(rows *r)
 {
     size_t minus = 0, plus = 0;
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->local_rows; i++) {
         minus += r->y[i] == -1;
         plus += r->y[i] == 1;
     }
-    bool others = rows_any(r, minus + plus < r->n);
-    if (!rows_any(r, minus > 0) || !rows_any(r, plus > 0) || others) return false;
-    for (size_t i = 0; i < r->n; i++) r->y[i] = r->y[i] > 0;
+    bool others = any_rank(r, minus + plus < r->local_rows);
+    if (!any_rank(r, minus > 0) || !any_rank(r, plus > 0) || others) return false;
+    for (size_t i = 0; i < r->local_rows; i++) r->y[i] = r->y[i] > 0;
     return true;
 }
 
@@ -310,8 +313,8 @@ static sbps_status note_trials(const design *g, sbps_error *err)
     const rows *r = g->r;
     size_t none = 0;
     if (g->schema->trials == SIZE_MAX) return SBPS_OK;
-    for (size_t i = 0; i < r->n; i++) none += r->weight[i] == 0.0;
-    none = (size_t)rows_total(r, (double)none);
+    for (size_t i = 0; i < r->local_rows; i++) none += r->weight[i] == 0.0;
+    none = (size_t)sum_over_ranks(r, (double)none);
     if (none == 0) return SBPS_OK;
     return rows_note(g->r, err, "%zu %s of 0 trials%s: %s nothing", none,
                      none > 1 ? "rows" : "row",
@@ -337,7 +340,7 @@ sbps_status design_finish(design *g, sbps_error *err)
         keep_scales(r);
         status = summarise_rows(g, standardize_rows, err);
     }
-    return status == SBPS_OK ? saved_schema_write(g, &r->design, err) : status;
+    return status == SBPS_OK ? saved_schema_write(g, &r->table.design, err) : status;
 }
 
 sbps_status design_open(const column_schema *p, const rows_spec *spec, const row_values *all,
@@ -364,10 +367,10 @@ void design_close(design *g)
 
 sbps_status design_to_floats(design *g, sbps_error *err)
 {
-    size_t own = g->r->n;
-    if (g->r->partition) g->r->n = g->held;
+    size_t own = g->r->local_rows;
+    if (g->r->partition) g->r->local_rows = g->held;
     floats_from_doubles(g->r);
-    g->r->n = own;
+    g->r->local_rows = own;
     sbps_status status = summarise_rows(g, NULL, err);
     return status == SBPS_OK ? check_columns(g, err) : status;
 }
@@ -402,9 +405,9 @@ static sbps_status fill_design(design *g, const chunks *read, sbps_error *err)
                                    : shuffled_places(g->spec->seed, read->rows, g->threads);
     grouping groups = {0};
     moving m = {.g = g, .read = read, .to = to, .threads = g->threads, .groups = &groups};
-    g->r->n = read->rows;
-    g->r->seed = g->spec->seed;
-    g->r->in_order = g->spec->in_order;
+    g->r->local_rows = read->rows;
+    g->r->table.seed = g->spec->seed;
+    g->r->table.in_order = g->spec->in_order;
     sbps_status status = open_moving(&m, err);
     if (status == SBPS_OK) status = grouping_open(g, read, &groups, err);
     if (status == SBPS_OK) status = grouping_places(g, &groups, to, err);

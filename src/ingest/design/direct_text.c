@@ -145,7 +145,7 @@ static void put_rows(const direct *d, unsigned worker, const text_part *p, const
         for (size_t i = 0; i < run->rows; i++, to++) {
             if (i + AHEAD < run->rows)
                 for (size_t j = 0; j < r->stride; j += 8)
-                    __builtin_prefetch(r->x + to[AHEAD] * r->stride + j, 1);
+                    __builtin_prefetch(r->storage.x + to[AHEAD] * r->stride + j, 1);
             design_put(&d->g, &d->scratch[worker], run->first + i * p->rows.width, *to);
         }
     }
@@ -218,12 +218,12 @@ static void close_threads(direct *d)
 static sbps_status allocate_table(direct *d, size_t n)
 {
     rows *r = d->g.r;
-    r->n = n;
-    r->seed = d->spec->seed;
+    r->local_rows = n;
+    r->table.seed = d->spec->seed;
     bool counted = storage_depends(d->spec) && !d->s->schema->formula;
     d->max_entries = counted ? storage_max_entries(r) : -1.0;
-    r->in_order = d->spec->in_order;
-    d->to = r->in_order ? same_places(n) : shuffled_places(d->spec->seed, n, d->threads);
+    r->table.in_order = d->spec->in_order;
+    d->to = r->table.in_order ? same_places(n) : shuffled_places(d->spec->seed, n, d->threads);
     return d->to ? design_allocate(&d->g, (double)n * sizeof *d->to, d->err)
                  : fail_memory(d->err);
 }

@@ -139,7 +139,7 @@ size_t formula_design_entries(const design *g, const formula_scratch *s, const d
 void formula_design_put(const design *g, const formula_scratch *s, const double *row, size_t to)
 {
     const rows *r = g->r;
-    double *x = r->x + to * r->stride;
+    double *x = r->storage.x + to * r->stride;
     size_t n = formula_design_entries(g, s, row, s->column, s->value);
     memset(x, 0, r->stride * sizeof *x);
     if (r->intercept) x[0] = 1.0;

@@ -168,7 +168,7 @@ void grouping_close(const design *g, grouping *w)
 static sbps_status order_groups(design *g, const uint32_t *code, size_t **at, sbps_error *err)
 {
     row_groups *r = g->r->groups;
-    size_t n = g->r->n, count = r->factor[r->by].levels;
+    size_t n = g->r->local_rows, count = r->factor[r->by].levels;
     *at = shuffled_places(g->spec->seed, count, g->threads);
     r->start = calloc(count + 1, sizeof *r->start);
     if (!*at || !r->start) return fail_memory(err);
@@ -199,7 +199,7 @@ static sbps_status sort_rows(size_t n, size_t count, const uint32_t *code, const
 sbps_status grouping_places(design *g, const grouping *w, size_t *to, sbps_error *err)
 {
     const row_groups *r = g->r->groups;
-    size_t n = g->r->n, *at = NULL;
+    size_t n = g->r->local_rows, *at = NULL;
     if (!w->code) return SBPS_OK;
     const uint32_t *code = w->code[r->by];
     size_t *row_at = malloc(n * sizeof *row_at);

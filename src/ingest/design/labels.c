@@ -29,9 +29,9 @@ static const char *target_name(const design *g)
 static char *list_labels(const rows *r)
 {
     text list = {0};
-    for (size_t k = 0; k < r->label_count && k < NAMED_MAX; k++)
-        text_add(&list, "%s'%s'", k ? ", " : "", show_name(r->labels[k]).text);
-    if (r->label_count > NAMED_MAX) text_add(&list, ", ... (%zu)", r->label_count);
+    for (size_t k = 0; k < r->table.label_count && k < NAMED_MAX; k++)
+        text_add(&list, "%s'%s'", k ? ", " : "", show_name(r->table.labels[k]).text);
+    if (r->table.label_count > NAMED_MAX) text_add(&list, ", ... (%zu)", r->table.label_count);
     return text_take(&list);
 }
 
@@ -61,10 +61,10 @@ static sbps_status note_labels(const design *g, sbps_error *err)
 {
     rows *r = g->r;
     bool ordered = g->spec->labels == LABELS_ORDERED;
-    if (r->label_count == 2 && !ordered)
+    if (r->table.label_count == 2 && !ordered)
         return rows_note(r, err, "target '%s': '%s' is 1 and '%s' is 0%s",
-                         show_name(target_name(g)).text, show_name(r->labels[1]).text,
-                         show_name(r->labels[0]).text,
+                         show_name(target_name(g)).text, show_name(r->table.labels[1]).text,
+                         show_name(r->table.labels[0]).text,
                          g->spec->success ? "" : " (--success chooses)");
     char *list = list_labels(r);
     if (!list) return fail_memory(err);
@@ -82,18 +82,18 @@ static sbps_status order_by_success(const design *g, bool *turned, sbps_error *e
     const char *success = nonblank_text(g->spec->success);
     *turned = false;
     if (!success) return SBPS_OK;
-    if (r->label_count != 2)
+    if (r->table.label_count != 2)
         return fail(err, SBPS_BAD_ARG,
                     "%s: --success is for a target with two labels; '%s' has %zu",
-                    g->schema->path, show_name(target_name(g)).text, r->label_count);
-    *turned = !strcmp(r->labels[0], success);
+                    g->schema->path, show_name(target_name(g)).text, r->table.label_count);
+    *turned = !strcmp(r->table.labels[0], success);
     if (*turned) {
-        char *first = r->labels[0];
-        r->labels[0] = r->labels[1];
-        r->labels[1] = first;
+        char *first = r->table.labels[0];
+        r->table.labels[0] = r->table.labels[1];
+        r->table.labels[1] = first;
     }
-    if (!strcmp(r->labels[1], success)) return SBPS_OK;
-    name_hint hint = nearest_or_all(success, (const char *const *)r->labels, 2);
+    if (!strcmp(r->table.labels[1], success)) return SBPS_OK;
+    name_hint hint = nearest_or_all(success, (const char *const *)r->table.labels, 2);
     return fail(err, SBPS_BAD_ARG, "%s: --success: target '%s' has no label '%s'%s",
                 g->schema->path, show_name(target_name(g)).text, show_name(success).text,
                 hint.text);
@@ -122,12 +122,12 @@ static bool are_numbers(const levels *l, const size_t *order, size_t used, local
 static sbps_status name_labels(rows *r, const levels *l, const size_t *order, size_t used,
                                sbps_error *err)
 {
-    r->labels = calloc(used + 1, sizeof *r->labels);
-    if (!r->labels) return fail_memory(err);
-    r->label_count = used;
+    r->table.labels = calloc(used + 1, sizeof *r->table.labels);
+    if (!r->table.labels) return fail_memory(err);
+    r->table.label_count = used;
     for (size_t i = 0; i < used; i++) {
         const level *at = &l->item[order[i]];
-        if (!(r->labels[i] = utf8_copy(at->text, at->length))) return fail_memory(err);
+        if (!(r->table.labels[i] = utf8_copy(at->text, at->length))) return fail_memory(err);
     }
     return SBPS_OK;
 }
@@ -262,8 +262,8 @@ static bool take_value(value_set *s, size_t limit, double y)
 static bool collect(const rows *r, size_t limit, value_set *s)
 {
     *s = (value_set){0};
-    for (size_t first = 0, n; first < r->n; first += n) {
-        n = r->n - first < SCAN_ROWS ? r->n - first : SCAN_ROWS;
+    for (size_t first = 0, n; first < r->local_rows; first += n) {
+        n = r->local_rows - first < SCAN_ROWS ? r->local_rows - first : SCAN_ROWS;
         if (are_known(s, n, r->y + first)) continue;
         for (size_t i = first; i < first + n; i++)
             if (!take_value(s, limit, r->y[i])) return false;
@@ -277,7 +277,7 @@ static bool collect_all(const rows *r, size_t limit, value_set *s)
     ranks *among = r->partition ? r->partition->among : NULL;
     bool fits = collect(r, limit, s);
     if (!among) return fits;
-    if (rows_any(r, !fits)) return false;
+    if (any_rank(r, !fits)) return false;
     value_set own = *s, theirs;
     *s = (value_set){0};
     for (size_t i = 0; i < among->size; i++) {
@@ -307,12 +307,12 @@ static bool are_whole(const value_set *s)
 
 static sbps_status name_values(rows *r, const value_set *s, sbps_error *err)
 {
-    r->labels = calloc(s->count + 1, sizeof *r->labels);
-    if (!r->labels) return fail_memory(err);
-    r->label_count = s->count;
+    r->table.labels = calloc(s->count + 1, sizeof *r->table.labels);
+    if (!r->table.labels) return fail_memory(err);
+    r->table.label_count = s->count;
     for (size_t k = 0; k < s->count; k++)
-        if (asprintf(&r->labels[k], "%.15g", s->value[k]) < 0) {
-            r->labels[k] = NULL;
+        if (asprintf(&r->table.labels[k], "%.15g", s->value[k]) < 0) {
+            r->table.labels[k] = NULL;
             return fail_memory(err);
         }
     return SBPS_OK;
@@ -325,7 +325,7 @@ static sbps_status number_values(const design *g, const value_set *s, sbps_error
     sbps_status status = name_values(r, s, err);
     if (status == SBPS_OK) status = order_by_success(g, &turned, err);
     if (status != SBPS_OK) return status;
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->local_rows; i++) {
         size_t k = lower_bound(s, r->y[i]);
         r->y[i] = (double)(turned ? 1 - k : k);
     }

@@ -41,12 +41,12 @@ static sbps_status name_level(const char *column, const level *l, char **out, sb
 static sbps_status add_origin(rows *r, const char *column, const char *own,
                               const char *reference, sbps_error *err)
 {
-    column_origin *all = realloc(r->origin, (r->d + 1) * sizeof *all);
+    column_origin *all = realloc(r->table.origin, (r->d + 1) * sizeof *all);
     if (!all) {
-        free(r->names[r->d]);
+        free(r->table.names[r->d]);
         return fail_memory(err);
     }
-    r->origin = all;
+    r->table.origin = all;
     all[r->d] =
         (column_origin){copy_text(column), copy_text(own), copy_text(reference), 0.0, 1.0};
     const column_origin *made = &all[r->d++];
@@ -87,9 +87,9 @@ static sbps_status place_category(design *g, size_t f, sbps_error *err)
     else if (status == SBPS_OK && used < 2)
         status = note_single(g, f, used ? l->item[order[0]].text : "", err);
     if (status == SBPS_OK && used > 0 &&
-        !(names = realloc(r->names, (r->d + used) * sizeof *names)))
+        !(names = realloc(r->table.names, (r->d + used) * sizeof *names)))
         status = fail_memory(err);
-    if (names) r->names = names;
+    if (names) r->table.names = names;
     if (status == SBPS_OK && used > 0 && !(reference = name_of(&l->item[order[0]])))
         status = fail_memory(err);
     for (size_t i = 0; status == SBPS_OK && i < used; i++) g->place[f].rank[order[i]] = i;
@@ -108,9 +108,9 @@ static sbps_status place_category(design *g, size_t f, sbps_error *err)
 sbps_status add_column(rows *r, const char *name, const char *column, const char *own,
                        const char *reference, sbps_error *err)
 {
-    char **names = realloc(r->names, (r->d + 1) * sizeof *names);
+    char **names = realloc(r->table.names, (r->d + 1) * sizeof *names);
     if (!names) return fail_memory(err);
-    r->names = names;
+    r->table.names = names;
     if (!(names[r->d] = copy_text(name))) return fail_memory(err);
     return add_origin(r, column, own, reference, err);
 }
@@ -126,7 +126,7 @@ static sbps_status check_names(const column_schema *p, const rows *r, sbps_error
     if (r->d < 2) return SBPS_OK;
     const char **sorted = malloc(r->d * sizeof *sorted);
     if (!sorted) return fail_memory(err);
-    memcpy(sorted, r->names, r->d * sizeof *sorted);
+    memcpy(sorted, r->table.names, r->d * sizeof *sorted);
     qsort(sorted, r->d, sizeof *sorted, by_text);
     for (size_t j = 1; status == SBPS_OK && j < r->d; j++)
         if (strcmp(sorted[j - 1], sorted[j]) == 0)
@@ -188,11 +188,12 @@ static sbps_status note_width(design *g, sbps_error *err)
                  "and up to %d at a time; on one processor the mode takes about %s or more, "
                  "and all of set-up before sampling about %s; merging rare levels makes it "
                  "shorter\n",
-                 r->notes ? r->notes : "", r->d, of, r->d, r->d, size, SETUP_MATRICES,
-                 show_time(WIDE_MODE * cube).text, show_time(WIDE_SET_UP * cube).text) < 0)
+                 r->table.notes ? r->table.notes : "", r->d, of, r->d, r->d, size,
+                 SETUP_MATRICES, show_time(WIDE_MODE * cube).text,
+                 show_time(WIDE_SET_UP * cube).text) < 0)
         return fail_memory(err);
-    free(r->notes);
-    r->notes = all;
+    free(r->table.notes);
+    r->table.notes = all;
     return SBPS_OK;
 }
 
@@ -235,14 +236,14 @@ sbps_status design_place(design *g, sbps_error *err)
 {
     const column_schema *p = g->schema;
     rows *r = g->r;
-    r->notes = copy_text(p->columns->notes);
+    r->table.notes = copy_text(p->columns->notes);
     sbps_status status = join_numbers(p, err);
     if (status == SBPS_OK)
         status = p->formula ? formula_design_place(g, err) : place_features(g, err);
-    r->target = copy_text(target_name(p));
-    bool whole = r->target && (r->notes || !p->columns->notes);
+    r->table.target = copy_text(target_name(p));
+    bool whole = r->table.target && (r->table.notes || !p->columns->notes);
     if (!whole && status == SBPS_OK) status = fail_memory(err);
-    r->storage = &storage_double;
+    r->storage.kind = &storage_double;
     r->stride = (r->d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
     bool groups = p->formula && p->formula->groups > 0;
     if (status == SBPS_OK && (p->features > 0 || p->formula) && r->d == 0 && !groups)

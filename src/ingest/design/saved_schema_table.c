@@ -100,13 +100,13 @@ static sbps_status check_design(const saved_schema *b, const char *path, const r
 {
     json_document own = {0};
     const char *wrong = NULL;
-    if (!r->design)
+    if (!r->table.design)
         return fail(
             err, SBPS_BAD_FILE,
             "%s: a table of an earlier version, which does not know its design: convert "
             "it again, or name the text that it was made of",
             path);
-    sbps_status status = json_parse(r->design, &own, &wrong, err);
+    sbps_status status = json_parse(r->table.design, &own, &wrong, err);
     if (status == SBPS_OK && !wrong) status = compare_designs(b, path, own.value, err);
     bool whole = !wrong && r->d == b->names &&
                  (r->groups ? r->groups->terms : 0) == saved_schema_terms(b);
@@ -145,7 +145,7 @@ static void see_groups(const row_groups *g, size_t i, seen_row *to)
 
 bool saved_schema_table_row(const saved_schema *b, const rows *r, size_t i, seen_row *to)
 {
-    r->storage->decode(r, i, to->x);
+    r->storage.kind->decode(r, i, to->x);
     to->offset = r->offset ? r->offset[i] : 0.0;
     to->y = r->y[i];
     to->weight = r->weight ? r->weight[i] : 1.0;

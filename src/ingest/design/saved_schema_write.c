@@ -174,7 +174,7 @@ static void add_scales(text *t, const design *g)
 {
     const rows *r = g->r;
     text_add(t, ",\n\"standardize\":");
-    if (!g->spec->standardize || !r->origin) {
+    if (!g->spec->standardize || !r->table.origin) {
         text_add(t, "null");
         return;
     }
@@ -182,7 +182,7 @@ static void add_scales(text *t, const design *g)
         text_add(t, part ? ",\"sd\":[" : "{\"mean\":[");
         for (size_t j = 0; j < r->d; j++) {
             if (j) text_add(t, ",");
-            json_number(t, part ? r->origin[j].sd : r->origin[j].mean);
+            json_number(t, part ? r->table.origin[j].sd : r->table.origin[j].mean);
         }
         text_add(t, "]");
     }
@@ -195,12 +195,12 @@ static void add_target(text *t, const design *g)
     const rows *r = g->r;
     text_add(t, ",\n\"target\":{");
     add_key(t, "name");
-    json_string(t, r->target);
+    json_string(t, r->table.target);
     add_flag(t, "text", g->label);
     if (g->signs)
         add_texts(t, "labels", signs, 2);
-    else if (r->labels)
-        add_texts(t, "labels", r->labels, r->label_count);
+    else if (r->table.labels)
+        add_texts(t, "labels", r->table.labels, r->table.label_count);
     text_add(t, "}");
 }
 
@@ -219,7 +219,7 @@ sbps_status saved_schema_write(const design *g, char **out, sbps_error *err)
         add_learned(&t, g->schema->formula);
     else
         add_features(&t, g->schema);
-    add_texts(&t, "design", g->r->names, g->r->d);
+    add_texts(&t, "design", g->r->table.names, g->r->d);
     add_scales(&t, g);
     text_add(&t, "}\n");
     return text_give(&t, out, err);

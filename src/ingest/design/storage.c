@@ -67,7 +67,7 @@ static void count_run(void *self, unsigned worker, size_t index)
         const double *row = run_next(m->read, &at, m->line[worker]);
         size_t n = design_entries(m->g, e->scratch, row, e->column, e->value);
         for (size_t k = 0; k < n; k++) e->ones = e->ones && e->value[k] == 1.0;
-        m->g->r->start[m->to[run->before + i] + 1] = n;
+        m->g->r->storage.start[m->to[run->before + i] + 1] = n;
         e->total += n;
     }
     atomic_fetch_add(&c->all, e->total - before);
@@ -78,8 +78,8 @@ static sbps_status count_entries(const moving *m, double max_entries, sbps_error
 {
     rows *r = m->g->r;
     counting c = {.of = m, .max_entries = max_entries};
-    r->start = calloc(r->n + 1, sizeof *r->start);
-    if (!r->start) return fail_memory(err);
+    r->storage.start = calloc(r->local_rows + 1, sizeof *r->storage.start);
+    if (!r->storage.start) return fail_memory(err);
     sbps_status status = entries_open(m->g, m->threads, m->each, err);
     for (unsigned w = 0; w < m->threads; w++) m->each[w].scratch = &m->scratch[w];
     if (status == SBPS_OK) status = workers_run(m->threads, m->read->runs, count_run, &c, err);
@@ -113,11 +113,11 @@ sbps_status storage_fits(const column_schema *p, const rows_spec *spec, sbps_err
 
 sbps_status sparse_create(rows *r, const entries *e, sbps_error *err)
 {
-    for (size_t i = 0; i < r->n; i++) r->start[i + 1] += r->start[i];
-    r->column = malloc((e->total + 1) * sizeof *r->column);
-    if (!e->ones) r->value = malloc((e->total + 1) * sizeof *r->value);
-    if (!r->column || (!e->ones && !r->value)) return fail_memory(err);
-    r->storage = &storage_sparse;
+    for (size_t i = 0; i < r->local_rows; i++) r->storage.start[i + 1] += r->storage.start[i];
+    r->storage.column = malloc((e->total + 1) * sizeof *r->storage.column);
+    if (!e->ones) r->storage.value = malloc((e->total + 1) * sizeof *r->storage.value);
+    if (!r->storage.column || (!e->ones && !r->storage.value)) return fail_memory(err);
+    r->storage.kind = &storage_sparse;
     return SBPS_OK;
 }
 
@@ -160,7 +160,7 @@ const storage_kind *storage_of(const rows_spec *spec, size_t stride, double each
 
 double storage_max_entries(const rows *r)
 {
-    return ((double)r->stride / ENTRY_COST - ROW_COST) * (double)r->n;
+    return ((double)r->stride / ENTRY_COST - ROW_COST) * (double)r->local_rows;
 }
 
 sbps_status storage_choose(const moving *m, const storage_kind **out, sbps_error *err)
@@ -172,11 +172,11 @@ sbps_status storage_choose(const moving *m, const storage_kind **out, sbps_error
     if (status == SBPS_OK && depends)
         status = count_entries(m, free_choice ? storage_max_entries(r) : INFINITY, err);
     if (status != SBPS_OK) return status;
-    *out =
-        storage_of(g->spec, r->stride, depends ? (double)m->each->total / (double)r->n : NAN);
+    *out = storage_of(g->spec, r->stride,
+                      depends ? (double)m->each->total / (double)r->local_rows : NAN);
     if (*out == &storage_sparse) return sparse_create(r, m->each, err);
-    free(r->start);
-    r->start = NULL;
+    free(r->storage.start);
+    r->storage.start = NULL;
     return SBPS_OK;
 }
 
@@ -185,7 +185,8 @@ size_t sparse_put(const design *g, const double *row, size_t to, entries *e)
     rows *r = g->r;
     size_t n = design_entries(g, e->scratch, row, e->column, e->value);
     if (n == 0) return 0; /* a table without entries has no columns array in its file */
-    memcpy(r->column + r->start[to], e->column, n * sizeof *e->column);
-    if (r->value) memcpy(r->value + r->start[to], e->value, n * sizeof *e->value);
+    memcpy(r->storage.column + r->storage.start[to], e->column, n * sizeof *e->column);
+    if (r->storage.value)
+        memcpy(r->storage.value + r->storage.start[to], e->value, n * sizeof *e->value);
     return n;
 }

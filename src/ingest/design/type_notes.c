@@ -190,7 +190,7 @@ static size_t next_missing(const column_schema *p, size_t below, size_t after)
 sbps_status rows_note_dropped(rows *r, const column_schema *p, sbps_error *err)
 {
     text column_list = {0};
-    if (r->dropped == 0) return SBPS_OK;
+    if (r->table.dropped == 0) return SBPS_OK;
     size_t i = next_missing(p, SIZE_MAX, 0);
     for (size_t k = 0; i != SIZE_MAX && k < NAMED_MAX; k++) {
         text_add(&column_list, "%s'%s' (%zu)", k ? ", " : "",
@@ -201,7 +201,7 @@ sbps_status rows_note_dropped(rows *r, const column_schema *p, sbps_error *err)
     char *list = text_take(&column_list);
     sbps_status status =
         list ? rows_note(r, err, "%zu of %zu rows are left out, where cells are missing: %s",
-                         r->dropped, r->dropped + rows_all(r), list)
+                         r->table.dropped, r->table.dropped + total_rows(r), list)
              : fail_memory(err);
     free(list);
     return status;

@@ -259,7 +259,7 @@ typedef struct {
 static void put_row(void *self, unsigned worker, const double *row, size_t to)
 {
     const row_sink *p = self;
-    if (!p->g->r->start) {
+    if (!p->g->r->storage.start) {
         design_put(p->g, &p->scratch[worker], row, to);
         return;
     }
@@ -281,7 +281,7 @@ static size_t count_row(const row_sink *p, unsigned worker, const double *row)
 static void count_at(void *self, unsigned worker, const double *row, size_t to)
 {
     const row_sink *p = self;
-    p->g->r->start[to + 1] = count_row(p, worker, row);
+    p->g->r->storage.start[to + 1] = count_row(p, worker, row);
 }
 
 /* A row_taker: counts the entries of this rank's stretch. */
@@ -334,7 +334,7 @@ static sbps_status count_entries(table_builder *s, row_sink *p, column_schema *c
     }
     sbps_status status = partition_cursor_read(&c, SIZE_MAX, &taker, err);
     partition_cursor_close(&c);
-    if (status == SBPS_OK) *all = rows_total(r, (double)p->each->total);
+    if (status == SBPS_OK) *all = sum_over_ranks(r, (double)p->each->total);
     p->each->total = 0;
     p->each->ones = true;
     return status;
@@ -371,15 +371,15 @@ static sbps_status make_sparse(table_builder *s, column_schema *codes, row_scatt
                                row_sink *p, sbps_error *err)
 {
     rows *r = s->g.r;
-    r->start = calloc(r->n + 1, sizeof *r->start);
-    sbps_status status =
-        r->start ? scatter_stretch(s, codes, scatter, count_at, p, err) : fail_memory(err);
+    r->storage.start = calloc(r->local_rows + 1, sizeof *r->storage.start);
+    sbps_status status = r->storage.start ? scatter_stretch(s, codes, scatter, count_at, p, err)
+                                          : fail_memory(err);
     if (status != SBPS_OK) return status;
     for (unsigned w = 1; w < p->threads; w++) {
         p->each->total += p->each[w].total;
         p->each->ones = p->each->ones && p->each[w].ones;
     }
-    p->each->ones = !rows_any(r, !p->each->ones);
+    p->each->ones = !any_rank(r, !p->each->ones);
     return sparse_create(r, p->each, err);
 }
 
@@ -396,12 +396,12 @@ static sbps_status fill_partition(table_builder *s, column_schema *codes,
     sbps_status status = row_scatter_open(s->of->among, &rule, s->of->verdict.before,
                                           s->of->report.kept, &scatter, err);
     if (status == SBPS_OK) {
-        size_t own = r->n;
+        size_t own = r->local_rows;
         s->g.held = row_scatter_rows(&scatter);
         if (sparse) status = make_sparse(s, codes, &scatter, p, err);
-        r->n = s->g.held;
+        r->local_rows = s->g.held;
         if (status == SBPS_OK) status = design_allocate(&s->g, 0.0, err);
-        r->n = own;
+        r->local_rows = own;
         if (status == SBPS_OK) status = scatter_stretch(s, codes, &scatter, put_row, p, err);
     }
     row_scatter_close(&scatter);
@@ -445,10 +445,11 @@ static sbps_status create_partition(table_builder *s, sbps_error *err)
     sbps_status status =
         partition_create(s->of->verdict.kept, s->of->among, &r->partition, err);
     if (status != SBPS_OK) return status;
-    r->n = partition_begin(r->partition->whole, s->of->among->size, s->of->among->rank + 1) -
-           r->partition->first;
-    r->seed = s->of->spec->seed;
-    r->in_order = s->of->spec->in_order;
+    r->local_rows =
+        partition_begin(r->partition->total_rows, s->of->among->size, s->of->among->rank + 1) -
+        r->partition->first_row;
+    r->table.seed = s->of->spec->seed;
+    r->table.in_order = s->of->spec->in_order;
     return SBPS_OK;
 }
 
@@ -463,7 +464,7 @@ sbps_status partition_build_table(const distributed_read *of, rows **out, sbps_e
     if (status == SBPS_OK && storage == &storage_float) status = design_to_floats(&s->g, err);
     if (status == SBPS_OK) {
         partition_set_origin(s->g.r);
-        s->g.r->dropped = of->verdict.dropped;
+        s->g.r->table.dropped = of->verdict.dropped;
         *out = s->g.r;
         s->g.r = NULL;
     }

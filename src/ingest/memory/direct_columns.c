@@ -40,7 +40,7 @@ static bool is_fit(const field_reader *r, size_t n)
 
 static size_t count_row(const rows *r, size_t place)
 {
-    const double *x = r->x + place * r->stride;
+    const double *x = r->storage.x + place * r->stride;
     size_t sum = 0;
     for (size_t j = r->intercept; j < r->d; j++) sum += x[j] != 0.0;
     return sum;
@@ -53,7 +53,7 @@ static size_t put_run(const direct_table *m, const formula_scratch *scratch, con
     size_t count = 0;
     for (size_t i = 0; i < run->rows; i++) {
         for (size_t j = 0; i + AHEAD < run->rows && j < r->stride; j += 8)
-            __builtin_prefetch(r->x + to[i + AHEAD] * r->stride + j, 1);
+            __builtin_prefetch(r->storage.x + to[i + AHEAD] * r->stride + j, 1);
         design_put(&m->g, scratch, run->first + i * width, to[i]);
         if (counts) count += count_row(r, to[i]);
     }
@@ -79,11 +79,11 @@ static sbps_status prepare_table(direct_table *m, size_t n, sbps_error *err)
     rows *r = m->g.r;
     const formula *f = m->r->schema->formula;
     const rows_spec *spec = m->r->spec;
-    r->n = n;
-    r->seed = spec->seed;
-    r->in_order = spec->in_order;
+    r->local_rows = n;
+    r->table.seed = spec->seed;
+    r->table.in_order = spec->in_order;
     m->max_entries = storage_depends(spec) ? storage_max_entries(r) : -1.0;
-    m->to = r->in_order ? same_places(n) : shuffled_places(spec->seed, n, m->g.threads);
+    m->to = r->table.in_order ? same_places(n) : shuffled_places(spec->seed, n, m->g.threads);
     m->scratch = calloc(m->g.threads, sizeof *m->scratch);
     bool ready = m->to && m->scratch;
     for (unsigned w = 0; ready && f && w < m->g.threads; w++)
@@ -133,7 +133,7 @@ sbps_status direct_columns_create(field_reader *r, const field *fields, size_t n
     if (status == SBPS_OK) status = place_rows(&m, fields, n, &whole, err);
     if (status == SBPS_OK && whole) {
         *out = m.g.r;
-        (*out)->dropped = 0;
+        (*out)->table.dropped = 0;
         m.g.r = NULL;
     }
     design_close(&m.g);

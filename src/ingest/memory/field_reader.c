@@ -341,7 +341,7 @@ sbps_status field_reader_finish(field_reader *r, rows **out, sbps_error *err)
     sbps_status status = check_row_count(TABLE, r->read.rows, r->dropped, err);
     if (status == SBPS_OK) status = design_create(r->schema, r->spec, &r->read, out, err);
     if (status != SBPS_OK) return status;
-    (*out)->dropped = r->dropped;
+    (*out)->table.dropped = r->dropped;
     status = rows_note_dropped(*out, r->schema, err);
     if (status == SBPS_OK) return SBPS_OK;
     rows_destroy(*out);

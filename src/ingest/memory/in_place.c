@@ -122,23 +122,25 @@ static sbps_status place_column(const borrowed_table *job, size_t j, sbps_error 
     const rows *r = job->g.r;
     for (size_t c = 0; c < p->columns->count; c++) {
         const field *f = &job->fields[c];
-        if (p->use[c].kind == USE_NONE || strcmp(p->columns->name[c], r->names[j])) continue;
+        if (p->use[c].kind == USE_NONE || strcmp(p->columns->name[c], r->table.names[j]))
+            continue;
         if (!is_doubles(f)) break;
-        r->place[j] = (column_place){f->values + (ptrdiff_t)f->first * f->stride, f->stride};
+        r->storage.place[j] =
+            (column_place){f->values + (ptrdiff_t)f->first * f->stride, f->stride};
         return SBPS_OK;
     }
     return fail(err, SBPS_BAD_ARG,
                 "--storage given: column '%s' of the design is no column of doubles of yours; "
                 "leave --storage out",
-                show_name(r->names[j]).text);
+                show_name(r->table.names[j]).text);
 }
 
 static sbps_status place_columns(const borrowed_table *job, sbps_error *err)
 {
     rows *r = job->g.r;
     if (r->stride > GATHERED_DOUBLES) return refuse_borrowing("rows are too long", err);
-    r->place = calloc(r->d + 1, sizeof *r->place);
-    sbps_status status = r->place ? SBPS_OK : fail_memory(err);
+    r->storage.place = calloc(r->d + 1, sizeof *r->storage.place);
+    sbps_status status = r->storage.place ? SBPS_OK : fail_memory(err);
     for (size_t j = r->intercept; status == SBPS_OK && j < r->d; j++)
         status = place_column(job, j, err);
     return status;
@@ -149,24 +151,27 @@ static void take_targets(void *self, unsigned worker, size_t index)
     const borrowed_table *job = self;
     rows *r = job->g.r;
     const field *target = &job->fields[job->r->schema->target];
-    size_t first = index * PIECE, end = first + PIECE < r->n ? first + PIECE : r->n;
+    size_t first = index * PIECE,
+           end = first + PIECE < r->local_rows ? first + PIECE : r->local_rows;
     (void)worker;
-    for (size_t i = first; i < end; i++) field_number(target, r->from[i], &r->y[i]);
+    for (size_t i = first; i < end; i++)
+        field_number(target, r->storage.source_row[i], &r->y[i]);
 }
 
 static sbps_status build_table(borrowed_table *job, sbps_error *err)
 {
     rows *r = job->g.r;
-    r->n = job->n;
-    r->seed = job->r->spec->seed;
-    r->storage = &storage_borrowed;
-    r->from = shuffled_sources(r->seed, r->n, job->g.threads);
-    r->y = unset_doubles(r->n);
-    r->mean = new_doubles(r->d);
-    r->sd = new_doubles(r->d);
-    if (!r->from || !r->y || !r->mean || !r->sd) return fail_memory(err);
-    sbps_status status =
-        workers_run(job->g.threads, (r->n + PIECE - 1) / PIECE, take_targets, job, err);
+    r->local_rows = job->n;
+    r->table.seed = job->r->spec->seed;
+    r->storage.kind = &storage_borrowed;
+    r->storage.source_row = shuffled_sources(r->table.seed, r->local_rows, job->g.threads);
+    r->y = unset_doubles(r->local_rows);
+    r->table.mean = new_doubles(r->d);
+    r->table.sd = new_doubles(r->d);
+    if (!r->storage.source_row || !r->y || !r->table.mean || !r->table.sd)
+        return fail_memory(err);
+    sbps_status status = workers_run(job->g.threads, (r->local_rows + PIECE - 1) / PIECE,
+                                     take_targets, job, err);
     return status == SBPS_OK ? design_finish(&job->g, err) : status;
 }
 

@@ -118,7 +118,7 @@ sbps_status rows_copy(size_t n, size_t column_count, const double *x, const char
     chunks_init(&read, p->width, false);
     if ((status = copy_rows(&from, p, &read, &dropped, err)) != SBPS_OK) goto done;
     status = design_create(p, &own_spec, &read, out, err);
-    if (status == SBPS_OK) (*out)->dropped = dropped;
+    if (status == SBPS_OK) (*out)->table.dropped = dropped;
 done:
     chunks_clear(&read);
     schema_destroy(p);

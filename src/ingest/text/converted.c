@@ -61,10 +61,10 @@ static sbps_status check_switches(const char *path, const rows *r, const table_m
 {
     if (spec->standardize && !how->standardized)
         return refuse_option(path, "standardize", "", err);
-    const char *storage = nonblank_text(spec->storage), *was = r->storage->name;
+    const char *storage = nonblank_text(spec->storage), *was = r->storage.kind->name;
     if (storage && strcmp(storage, "auto") && strcmp(storage, was))
         return refuse_option(path, "storage", was, err);
-    if (spec->needs_doubles && r->storage != &storage_double)
+    if (spec->needs_doubles && r->storage.kind != &storage_double)
         return fail(err, SBPS_BAD_ARG,
                     "%s: the model needs rows of doubles, but the table was converted with "
                     "--storage %s; convert again with --storage double",
@@ -146,8 +146,8 @@ sbps_status converted_read(const char *path, const rows_spec *spec, rows **out, 
     double partitions = spec->partitions ? (double)spec->partitions : 1.0;
     status = check_spec(path, r, &how, spec, err);
     if (status == SBPS_OK)
-        status = memory_holds(path, (double)r->n, (double)r->d,
-                              KEPT_BYTES * (double)r->n / partitions, err);
+        status = memory_holds(path, (double)r->local_rows, (double)r->d,
+                              KEPT_BYTES * (double)r->local_rows / partitions, err);
     if (status == SBPS_OK) return SBPS_OK;
     rows_destroy(*out);
     *out = NULL;

@@ -65,10 +65,11 @@ static void gather_batch(const function *m, row_range r, double *buffer, sbps_ba
     const rows *data = m->data;
     size_t d = data->d, n = r.n;
     bool in_place = !r.list && data->stride == d;
-    b->x = in_place ? data->x + r.first * d : buffer;
+    b->x = in_place ? data->storage.x + r.first * d : buffer;
     b->y = r.list ? buffer + n * d : data->y + r.first;
     for (size_t i = 0; !in_place && i < n; i++)
-        memcpy(buffer + i * d, data->x + row_index(r, i) * data->stride, d * sizeof *buffer);
+        memcpy(buffer + i * d, data->storage.x + row_index(r, i) * data->stride,
+               d * sizeof *buffer);
     for (size_t i = 0; r.list && i < n; i++) buffer[n * d + i] = data->y[r.list[i]];
 }
 
@@ -108,8 +109,8 @@ static void function_name(const void *self, size_t j, size_t size, char *text)
     const function *m = self;
     if (m->call.names)
         snprintf(text, size, "%s", m->call.names[j]);
-    else if (m->dim == m->data->d && m->data->names)
-        snprintf(text, size, "%s", m->data->names[j]);
+    else if (m->dim == m->data->d && m->data->table.names)
+        snprintf(text, size, "%s", m->data->table.names[j]);
     else
         snprintf(text, size, "w%zu", j + 1);
 }
@@ -165,7 +166,7 @@ static bool same(size_t n, const double *a, const double *b)
 static sbps_status check_batch(const trial *t, double *w, double *alone, sbps_error *err)
 {
     const function *m = t->m;
-    size_t n = m->data->n < ROWS_TRIED ? m->data->n : ROWS_TRIED;
+    size_t n = m->data->local_rows < ROWS_TRIED ? m->data->local_rows : ROWS_TRIED;
     function_start(m, w);
     evaluate_rows(m, rows_from(0, n), w, t->buffer, t->value, t->gradient);
     for (size_t i = 0; i < n; i++) {
@@ -197,7 +198,7 @@ static sbps_status check_itself(const function *m, sbps_error *err)
     const own_model own = {.label = m->label,
                            .self = &t,
                            .dim = d,
-                           .rows = m->data->n,
+                           .rows = m->data->local_rows,
                            .loglik = one_loglik,
                            .gradient = one_gradient,
                            .name = trial_name,

@@ -30,8 +30,9 @@ static sbps_status hyperboloid_open(const model_kind *kind, const rows *data,
     hyperboloid *h = *self = calloc(1, sizeof *h);
     if (!h) return fail_memory(err);
     h->y = data->y;
-    h->n = data->n;
-    for (size_t i = 0; i < data->n; i++) h->mean += data->y[i] / (double)data->n;
+    h->n = data->local_rows;
+    for (size_t i = 0; i < data->local_rows; i++)
+        h->mean += data->y[i] / (double)data->local_rows;
     return SBPS_OK;
 }
 

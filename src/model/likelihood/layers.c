@@ -345,7 +345,7 @@ double layers_column_sd(const layers *net, size_t column, double sd, double inte
 {
     const rows *data = net->data;
     if (data->intercept && column == 0) return intercept;
-    return sd / (data->sd[column] > 0.0 ? data->sd[column] : 1.0);
+    return sd / (data->table.sd[column] > 0.0 ? data->table.sd[column] : 1.0);
 }
 
 /* ---- activations and heads ---- */

@@ -30,17 +30,17 @@
 static sbps_status logistic_check(const rows *r, sbps_error *err)
 {
     bool seen[2] = {false, false};
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->local_rows; i++) {
         if (r->y[i] != 0.0 && r->y[i] != 1.0)
             return fail(err, SBPS_BAD_DATA, "target '%s' holds %g; logistic needs 0 or 1",
-                        show_name(r->target ? r->target : "y").text, r->y[i]);
+                        show_name(r->table.target ? r->table.target : "y").text, r->y[i]);
         seen[r->y[i] == 1.0] = true;
     }
-    for (size_t k = 0; k < 2; k++) seen[k] = rows_any(r, seen[k]);
+    for (size_t k = 0; k < 2; k++) seen[k] = any_rank(r, seen[k]);
     if (seen[0] && seen[1]) return SBPS_OK;
     return fail(err, SBPS_BAD_DATA,
                 "target '%s' is %d in every row: only one class; logistic needs both 0 and 1",
-                show_name(r->target ? r->target : "y").text, seen[1] ? 1 : 0);
+                show_name(r->table.target ? r->table.target : "y").text, seen[1] ? 1 : 0);
 }
 
 static void logistic_loglik(const batch *b, double *out)

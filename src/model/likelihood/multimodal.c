@@ -80,7 +80,7 @@ static term term_at(const multimodal *m, const double *mu, size_t k, double w)
 /* The numbers mu of the i-th row of a range. */
 static const double *row_at(const multimodal *m, row_range r, size_t i)
 {
-    return m->data->x + row_index(r, i) * m->data->stride;
+    return m->data->storage.x + row_index(r, i) * m->data->stride;
 }
 
 static void multimodal_loglik(const void *self, row_range r, const double *w, double *scratch,
@@ -139,7 +139,7 @@ static void multimodal_start(const void *self, double *w)
 static void multimodal_scatter(const void *self, size_t chain, rng *random, double *w)
 {
     const multimodal *m = self;
-    double sd = 2.0 * sqrt(S2 / (double)m->data->n);
+    double sd = 2.0 * sqrt(S2 / (double)m->data->local_rows);
     for (size_t k = 0; k < m->dim; k++, chain /= 2)
         w[k] = (chain % 2 ? -1.0 : 1.0) + sd * rng_normal(random);
 }

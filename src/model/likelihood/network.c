@@ -79,11 +79,11 @@ static sbps_status read_head(const char *name, layers *net, sbps_error *err)
 /* Targets of a gaussian head are finite numbers. */
 static sbps_status check_numbers(const rows *data, sbps_error *err)
 {
-    for (size_t i = 0; i < data->n; i++)
+    for (size_t i = 0; i < data->local_rows; i++)
         if (!isfinite(data->y[i]))
-            return fail(err, SBPS_BAD_DATA,
-                        "target '%s' holds %g; network needs finite numbers",
-                        show_name(data->target ? data->target : "y").text, data->y[i]);
+            return fail(
+                err, SBPS_BAD_DATA, "target '%s' holds %g; network needs finite numbers",
+                show_name(data->table.target ? data->table.target : "y").text, data->y[i]);
     return SBPS_OK;
 }
 
@@ -130,7 +130,7 @@ static void network_name(const void *self, size_t j, size_t size, char *text)
     if (layer + 1 < net->count || !net->top->classes) unit++;
     if (layer == 0)
         snprintf(text, size, "l1:%zu:%s", unit,
-                 net->data->names ? net->data->names[input] : "column");
+                 net->data->table.names ? net->data->table.names[input] : "column");
     else if (input == 0)
         snprintf(text, size, "l%zu:%zu:intercept", layer + 1, unit);
     else
@@ -162,7 +162,7 @@ static void network_start(const void *self, double *w)
         size_t layer, unit, input;
         layers_locate(net, j, &layer, &unit, &input);
         double inputs = layer == 0 ? (double)data->d : (double)net->units[layer - 1];
-        double size = layer == 0 ? hypot(data->mean[input], data->sd[input]) : 1.0;
+        double size = layer == 0 ? hypot(data->table.mean[input], data->table.sd[input]) : 1.0;
         w[j] = START_SD * rng_normal(&r) / (sqrt(inputs) * (size > 0.0 ? size : 1.0));
         if (layers_intercept(net, j)) w[j] = 0.0;
     }

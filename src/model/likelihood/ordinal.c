@@ -47,7 +47,7 @@ typedef struct {
 /* Extends range to the targets of these rows. */
 static void widen_class_range(const rows *data, double range[2])
 {
-    for (size_t i = 0; i < data->n; i++) {
+    for (size_t i = 0; i < data->local_rows; i++) {
         range[0] = smaller(data->y[i], range[0]);
         range[1] = larger(data->y[i], range[1]);
     }
@@ -71,10 +71,10 @@ static sbps_status class_range(const rows *data, double *lowest, double *highest
 static sbps_status check_classes(const ordinal *o, double highest, sbps_error *err)
 {
     const rows *data = o->data;
-    const char *target = data->target ? data->target : "y";
+    const char *target = data->table.target ? data->table.target : "y";
     /* n rows hold at most n classes. */
-    size_t count =
-               highest - o->lowest < (double)rows_all(data) ? o->cuts + 1 : rows_all(data) + 1,
+    size_t count = highest - o->lowest < (double)total_rows(data) ? o->cuts + 1
+                                                                  : total_rows(data) + 1,
            k = 0;
     if (highest == o->lowest)
         return fail(err, SBPS_BAD_DATA,
@@ -82,10 +82,10 @@ static sbps_status check_classes(const ordinal *o, double highest, sbps_error *e
                     show_name(target).text, highest);
     bool *seen = calloc(count, sizeof *seen);
     if (!seen) return fail_memory(err);
-    for (size_t i = 0; i < data->n; i++)
+    for (size_t i = 0; i < data->local_rows; i++)
         if (data->y[i] - o->lowest < (double)count)
             seen[(size_t)(data->y[i] - o->lowest)] = true;
-    while (k < count && rows_any(data, seen[k])) k++;
+    while (k < count && any_rank(data, seen[k])) k++;
     free(seen);
     if (k == count) return SBPS_OK;
     return fail(err, SBPS_BAD_DATA,
@@ -109,9 +109,9 @@ static sbps_status ordinal_open(const model_kind *kind, const rows *data,
     *o = (ordinal){.data = data,
                    .k = kernels_best(),
                    .columns = data->d - data->intercept,
-                   .cuts = (size_t)smaller(highest - lowest, (double)rows_all(data)),
+                   .cuts = (size_t)smaller(highest - lowest, (double)total_rows(data)),
                    .lowest = lowest,
-                   .narrow = NARROW / (double)rows_all(data)};
+                   .narrow = NARROW / (double)total_rows(data)};
     status = check_classes(o, highest, err);
     if (status == SBPS_OK)
         *self = o;
@@ -131,14 +131,16 @@ static void ordinal_name(const void *self, size_t j, size_t size, char *text)
 {
     const ordinal *o = self;
     double below = o->lowest + (double)j - (double)o->columns;
-    char *const *label = o->data->labels;
-    if (j >= o->columns && label && o->lowest == 0.0 && o->data->label_count == o->cuts + 1)
+    char *const *label = o->data->table.labels;
+    if (j >= o->columns && label && o->lowest == 0.0 &&
+        o->data->table.label_count == o->cuts + 1)
         snprintf(text, size, "%s|%s", label[j - o->columns], label[j - o->columns + 1]);
     else if (j >= o->columns)
         snprintf(text, size, "%.0f|%.0f", below, below + 1.0);
     else
         snprintf(text, size, "%s",
-                 o->data->names ? o->data->names[j + o->data->intercept] : "column");
+                 o->data->table.names ? o->data->table.names[j + o->data->intercept]
+                                      : "column");
 }
 
 static bool ordinal_intercept(const void *self, size_t j)
@@ -151,7 +153,7 @@ static bool ordinal_intercept(const void *self, size_t j)
 static double ordinal_prior_sd(const void *self, size_t j)
 {
     const ordinal *o = self;
-    double sd = j < o->columns ? o->data->sd[j + o->data->intercept] : 0.0;
+    double sd = j < o->columns ? o->data->table.sd[j + o->data->intercept] : 0.0;
     if (j >= o->columns) return INFINITY;
     return 2.5 / (sd > 0.0 ? sd : 1.0);
 }
@@ -160,11 +162,11 @@ static double ordinal_prior_sd(const void *self, size_t j)
 static void ordinal_start(const void *self, double *w)
 {
     const ordinal *o = self;
-    double *c = w + o->columns, n = (double)rows_all(o->data);
+    double *c = w + o->columns, n = (double)total_rows(o->data);
     memset(w, 0, ordinal_dim(self) * sizeof *w);
-    for (size_t i = 0; i < o->data->n; i++)
+    for (size_t i = 0; i < o->data->local_rows; i++)
         for (size_t k = (size_t)(o->data->y[i] - o->lowest); k < o->cuts; k++) c[k]++;
-    for (size_t k = 0; k < o->cuts; k++) c[k] = rows_total(o->data, c[k]);
+    for (size_t k = 0; k < o->cuts; k++) c[k] = sum_over_ranks(o->data, c[k]);
     for (size_t k = 0; k < o->cuts; k++) c[k] = log(c[k] / (n - c[k]));
 }
 

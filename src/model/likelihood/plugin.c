@@ -29,7 +29,7 @@ typedef struct {
 
 static const double *row_at(const plugin *m, size_t i)
 {
-    return m->data->x + i * m->data->stride;
+    return m->data->storage.x + i * m->data->stride;
 }
 
 /* ---- one row ---- */
@@ -109,13 +109,13 @@ static sbps_status load(plugin *m, const char *path, sbps_error *err)
 static void plugin_name(const void *self, size_t j, size_t size, char *text)
 {
     const plugin *m = self;
-    const char *const *names = (const char *const *)m->data->names;
+    const char *const *names = (const char *const *)m->data->table.names;
     if (m->call.name_by_columns && names)
         m->call.name_by_columns(m->data->d, names, j, size, text);
     else if (m->call.name)
         m->call.name(m->data->d, j, size, text);
-    else if (m->dim == m->data->d && m->data->names)
-        snprintf(text, size, "%s", m->data->names[j]);
+    else if (m->dim == m->data->d && m->data->table.names)
+        snprintf(text, size, "%s", m->data->table.names[j]);
     else
         snprintf(text, size, "w%zu", j + 1);
     text[size - 1] = '\0';
@@ -126,7 +126,7 @@ static void plugin_name(const void *self, size_t j, size_t size, char *text)
 /* Fails if the model's own check rejects a row. */
 static sbps_status check_rows(const plugin *m, const char *path, sbps_error *err)
 {
-    for (size_t i = 0; m->call.check && i < m->data->n; i++) {
+    for (size_t i = 0; m->call.check && i < m->data->local_rows; i++) {
         const char *reason = m->call.check(m->data->d, row_at(m, i), m->data->y[i]);
         if (reason)
             return fail(err, SBPS_BAD_DATA, "%s: a row whose target is %g: %s", path,
@@ -164,7 +164,7 @@ static sbps_status check_itself(const plugin *m, const char *path, sbps_error *e
     const own_model own = {.label = path,
                            .self = m,
                            .dim = m->dim,
-                           .rows = m->data->n,
+                           .rows = m->data->local_rows,
                            .loglik = one_loglik,
                            .gradient = one_gradient,
                            .slope = one_slope,

@@ -27,13 +27,13 @@ typedef struct {
 
 static void add_targets(const rows *data, double *sum)
 {
-    for (size_t i = 0; i < data->n; i++) *sum += data->y[i];
+    for (size_t i = 0; i < data->local_rows; i++) *sum += data->y[i];
 }
 
 /* state[0] is the mean; state[1] grows by the sum of squares about it. */
 static void add_squared_deviations(const rows *data, double *state)
 {
-    for (size_t i = 0; i < data->n; i++)
+    for (size_t i = 0; i < data->local_rows; i++)
         state[1] += (data->y[i] - state[0]) * (data->y[i] - state[0]);
 }
 
@@ -42,14 +42,14 @@ static void add_squared_deviations(const rows *data, double *state)
 static sbps_status measure_generated(fitted *f, sbps_error *err)
 {
     rows few = generated_sample(f->data, GENERATED_FEW);
-    double *y = malloc(few.n * sizeof *y), state[2] = {0.0, 0.0};
+    double *y = malloc(few.local_rows * sizeof *y), state[2] = {0.0, 0.0};
     if (!y) return fail_memory(err);
-    generated_targets(&few, rows_from(0, few.n), y);
+    generated_targets(&few, rows_from(0, few.local_rows), y);
     few.y = y;
     add_targets(&few, state);
-    f->mean = state[0] /= (double)few.n;
+    f->mean = state[0] /= (double)few.local_rows;
     add_squared_deviations(&few, state);
-    f->scale = sqrt(state[1] / (double)few.n);
+    f->scale = sqrt(state[1] / (double)few.local_rows);
     free(y);
     return SBPS_OK;
 }
@@ -57,7 +57,7 @@ static sbps_status measure_generated(fitted *f, sbps_error *err)
 /* Mean and sd of the target over the rows of all ranks, in two passes. */
 static void measure_target(fitted *f)
 {
-    double all = (double)rows_all(f->data), sum = 0.0;
+    double all = (double)total_rows(f->data), sum = 0.0;
     row_relay(f->data, add_targets, &sum, 1);
     double state[2] = {f->mean = sum / all, 0.0};
     row_relay(f->data, add_squared_deviations, state, 2);
@@ -68,14 +68,14 @@ sbps_status predictor_open(const model_kind *kind, const rows *data, const model
                            void **self, sbps_error *err)
 {
     (void)shape;
-    sbps_status status = data->recipe ? SBPS_OK : kind->predictor->check(data, err);
+    sbps_status status = data->storage.recipe ? SBPS_OK : kind->predictor->check(data, err);
     if (status != SBPS_OK) return status;
     fitted *f = malloc(sizeof *f);
     if (!f) return fail_memory(err);
     *f = (fitted){kind, data, 0.0, 1.0};
     *self = f;
     if (!kind->facts.scales_with_target) return SBPS_OK;
-    if (data->recipe) return measure_generated(f, err);
+    if (data->storage.recipe) return measure_generated(f, err);
     measure_target(f);
     if (f->scale > SCALE_MIN && f->scale < SCALE_MAX) return SBPS_OK;
     free(f);
@@ -83,7 +83,7 @@ sbps_status predictor_open(const model_kind *kind, const rows *data, const model
     return fail(err, SBPS_BAD_DATA,
                 "target '%s' has values whose squares are out of range in double precision: "
                 "divide it by a power of ten",
-                show_name(data->target ? data->target : "y").text);
+                show_name(data->table.target ? data->table.target : "y").text);
 }
 
 void predictor_close(void *self)
@@ -101,7 +101,7 @@ void predictor_name(const void *self, size_t j, size_t size, char *text)
 {
     const fitted *f = self;
     size_t d = f->data->d;
-    const char *column = f->data->names && j < d ? f->data->names[j] : "column";
+    const char *column = f->data->table.names && j < d ? f->data->table.names[j] : "column";
     snprintf(text, size, "%s", j < d ? column : f->kind->auxiliaries[j - d].name);
 }
 
@@ -121,7 +121,7 @@ double predictor_prior_sd(const void *self, size_t j)
 {
     const fitted *f = self;
     if (predictor_intercept(self, j)) return 10.0 * f->scale;
-    return 2.5 * f->scale / (f->data->sd[j] > 0.0 ? f->data->sd[j] : 1.0);
+    return 2.5 * f->scale / (f->data->table.sd[j] > 0.0 ? f->data->table.sd[j] : 1.0);
 }
 
 double predictor_scale(const void *self)

@@ -40,9 +40,10 @@ static void softmax_name(const void *self, size_t j, size_t size, char *text)
     const layers *net = self;
     size_t layer, class, column;
     layers_locate(net, j, &layer, &class, &column);
-    const char *column_name = net->data->names ? net->data->names[column] : "column";
-    if (class < net->data->label_count)
-        snprintf(text, size, "%s:%s", net->data->labels[class], column_name);
+    const char *column_name =
+        net->data->table.names ? net->data->table.names[column] : "column";
+    if (class < net->data->table.label_count)
+        snprintf(text, size, "%s:%s", net->data->table.labels[class], column_name);
     else
         snprintf(text, size, "%zu:%s", class, column_name);
 }

@@ -9,7 +9,7 @@
 /* The target's name as it can be printed. */
 static shown shown_target(const rows *r)
 {
-    return show_name(r->target ? r->target : "y");
+    return show_name(r->table.target ? r->table.target : "y");
 }
 
 /* Fails for the value y, where the model needs `want`. */
@@ -23,7 +23,7 @@ static sbps_status refuse_target(const rows *r, double y, const char *model, con
 /* Extends range to the targets of these rows. */
 static void widen(const rows *r, double range[2])
 {
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->local_rows; i++) {
         range[0] = fmin(range[0], r->y[i]);
         range[1] = fmax(range[1], r->y[i]);
     }
@@ -34,7 +34,7 @@ static sbps_status check_varies(const rows *r, const char *model, sbps_error *er
 {
     double range[2] = {INFINITY, -INFINITY};
     bool varies = false;
-    for (size_t i = 1; i < r->n && !varies; i++) varies = r->y[i] != r->y[0];
+    for (size_t i = 1; i < r->local_rows && !varies; i++) varies = r->y[i] != r->y[0];
     if (r->partition) { /* rows of other ranks may differ from those here */
         row_relay(r, widen, range, 2);
         varies = range[0] < range[1];
@@ -42,19 +42,19 @@ static sbps_status check_varies(const rows *r, const char *model, sbps_error *er
     if (varies) return SBPS_OK;
     return fail(err, SBPS_BAD_DATA,
                 "target '%s' is %g in every row; %s needs a target that varies",
-                shown_target(r).text, r->n ? r->y[0] : 0.0, model);
+                shown_target(r).text, r->local_rows ? r->y[0] : 0.0, model);
 }
 
 sbps_status targets_real(const rows *r, const char *model, sbps_error *err)
 {
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < r->local_rows; i++)
         if (!isfinite(r->y[i])) return refuse_target(r, r->y[i], model, "finite numbers", err);
     return check_varies(r, model, err);
 }
 
 sbps_status targets_whole(const rows *r, const char *model, sbps_error *err)
 {
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < r->local_rows; i++)
         if (!isfinite(r->y[i]) || r->y[i] != floor(r->y[i]))
             return refuse_target(r, r->y[i], model, "classes as whole numbers in their order",
                                  err);
@@ -63,7 +63,7 @@ sbps_status targets_whole(const rows *r, const char *model, sbps_error *err)
 
 sbps_status targets_counts(const rows *r, const char *model, sbps_error *err)
 {
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < r->local_rows; i++)
         if (!isfinite(r->y[i]) || r->y[i] < 0.0 || r->y[i] != floor(r->y[i]))
             return refuse_target(r, r->y[i], model, "counts: 0, 1, 2, ...", err);
     return SBPS_OK;
@@ -74,8 +74,8 @@ sbps_status targets_some_counts(const rows *r, const char *model, sbps_error *er
     sbps_status status = targets_counts(r, model, err);
     if (status != SBPS_OK) return status;
     bool some = false;
-    for (size_t i = 0; i < r->n && !some; i++) some = r->y[i] > 0.0;
-    if (rows_any(r, some)) return SBPS_OK;
+    for (size_t i = 0; i < r->local_rows && !some; i++) some = r->y[i] > 0.0;
+    if (any_rank(r, some)) return SBPS_OK;
     return fail(err, SBPS_BAD_DATA,
                 "target '%s' is 0 in every row; %s cannot estimate the spread of such counts",
                 shown_target(r).text, model);
@@ -84,7 +84,7 @@ sbps_status targets_some_counts(const rows *r, const char *model, sbps_error *er
 sbps_status targets_between(const rows *r, const char *model, double low, double high,
                             const char *want, sbps_error *err)
 {
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < r->local_rows; i++)
         if (!(r->y[i] > low && r->y[i] < high))
             return refuse_target(r, r->y[i], model, want, err);
     return check_varies(r, model, err);
@@ -93,7 +93,7 @@ sbps_status targets_between(const rows *r, const char *model, double low, double
 sbps_status targets_proportions(const rows *r, const char *model, sbps_error *err)
 {
     bool successes = false, failures = false;
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->local_rows; i++) {
         double y = r->y[i];
         if (!(y >= 0.0 && y <= 1.0))
             return refuse_target(
@@ -103,8 +103,8 @@ sbps_status targets_proportions(const rows *r, const char *model, sbps_error *er
         successes = successes || (weighs && y > 0.0);
         failures = failures || (weighs && y < 1.0);
     }
-    successes = rows_any(r, successes);
-    failures = rows_any(r, failures);
+    successes = any_rank(r, successes);
+    failures = any_rank(r, failures);
     if (successes && failures) return SBPS_OK;
     return fail(err, SBPS_BAD_DATA,
                 "target '%s' is %d in every row: no %s; %s needs both successes and failures",
@@ -117,7 +117,7 @@ sbps_status targets_proportions(const rows *r, const char *model, sbps_error *er
 /* The largest target so far. */
 static void find_last(const rows *data, double *last)
 {
-    for (size_t i = 0; i < data->n; i++) *last = fmax(*last, data->y[i]);
+    for (size_t i = 0; i < data->local_rows; i++) *last = fmax(*last, data->y[i]);
 }
 
 /* Fails unless targets are 0, 1, 2, ...; *last is the largest over all ranks. */
@@ -125,12 +125,13 @@ static sbps_status check_labels(const rows *data, const char *model, double *las
                                 sbps_error *err)
 {
     *last = 0.0;
-    for (size_t i = 0; i < data->n; i++) {
+    for (size_t i = 0; i < data->local_rows; i++) {
         double y = data->y[i];
         if (!(isfinite(y) && y >= 0.0 && y == floor(y)))
             return fail(err, SBPS_BAD_DATA,
                         "target '%s' holds %g; %s needs classes numbered 0, 1, 2, ...",
-                        show_name(data->target ? data->target : "y").text, y, model);
+                        show_name(data->table.target ? data->table.target : "y").text, y,
+                        model);
     }
     row_relay(data, find_last, last, 1);
     return SBPS_OK;
@@ -141,21 +142,21 @@ static sbps_status check_labels(const rows *data, const char *model, double *las
 static size_t first_missing(const rows *data, size_t count, bool *seen)
 {
     size_t k = 0;
-    for (size_t i = 0; i < data->n; i++)
+    for (size_t i = 0; i < data->local_rows; i++)
         if (data->y[i] < (double)count) seen[(size_t)data->y[i]] = true;
-    while (k < count && rows_any(data, seen[k])) k++;
+    while (k < count && any_rank(data, seen[k])) k++;
     return k;
 }
 
 sbps_status classes_count(const rows *data, const char *model, size_t *count, sbps_error *err)
 {
-    const char *target = data->target ? data->target : "y";
+    const char *target = data->table.target ? data->table.target : "y";
     double last;
     sbps_status status = check_labels(data, model, &last, err);
     if (status != SBPS_OK) return status;
     /* n rows hold at most n classes: if the last number is larger, one of the first n + 1 is
      * missing. */
-    *count = last < (double)rows_all(data) ? (size_t)last + 1 : rows_all(data) + 1;
+    *count = last < (double)total_rows(data) ? (size_t)last + 1 : total_rows(data) + 1;
     bool *seen = calloc(*count, sizeof *seen);
     if (!seen) return fail_memory(err);
     size_t missing = first_missing(data, *count, seen);

@@ -146,11 +146,12 @@ static size_t rung_above(const mixed *m, size_t rung)
 /* Takes the first groups, enough for ROWS_ENOUGH rows. */
 static void first_groups(const mixed *m, const rows *groups, comparison *c)
 {
-    size_t enough = (size_t)(ROWS_ENOUGH * (double)groups->n / (double)m->data->n);
+    size_t enough =
+        (size_t)(ROWS_ENOUGH * (double)groups->local_rows / (double)m->data->local_rows);
     if (enough < GROUPS_MIN) enough = GROUPS_MIN;
     c->first = *groups;
-    if (c->first.n > enough) c->first.n = enough;
-    c->scale = (double)groups->n / (double)c->first.n;
+    if (c->first.local_rows > enough) c->first.local_rows = enough;
+    c->scale = (double)groups->local_rows / (double)c->first.local_rows;
 }
 
 /* The next finer rule. */

@@ -334,7 +334,7 @@ static bool trim_lists(other_factor *o, size_t used)
 static bool list_incidence(const mixed *m, other_factor *o, const level_tally *t)
 {
     const group_factor *factor = &m->groups->factor[o->factor];
-    size_t n = m->data->n, count = m->groups->count, used = 0;
+    size_t n = m->data->local_rows, count = m->groups->count, used = 0;
     o->incident_start = calloc(count + 1, sizeof *o->incident_start);
     o->incident = malloc((n + 1) * sizeof *o->incident);
     o->slot = malloc((n + 1) * sizeof *o->slot);

@@ -177,11 +177,11 @@ static void add_column_products(const mixed *m, group_sums *r, size_t first, siz
 {
     const rows *data = m->data;
     size_t stride = data->stride;
-    if (data->storage->outer &&
-        data->storage->outer(data, m->k, first, n, r->weigh, stride, r->outer))
+    if (data->storage.kind->outer &&
+        data->storage.kind->outer(data, m->k, first, n, r->weigh, stride, r->outer))
         return;
     for (size_t i = 0; i < n; i++) {
-        data->storage->decode(data, first + i, r->padded);
+        data->storage.kind->decode(data, first + i, r->padded);
         for (size_t a = 0; a < data->d; a++)
             add_scaled(a + 1, r->weigh[i] * r->padded[a], r->padded, r->outer + a * stride);
     }
@@ -198,7 +198,7 @@ static void add_incident_effects(const group_view *v, group_sums *r, size_t firs
                      r->hessian + from * r->dim + a, r->dim);
     for (size_t i = 0; i < n; i++) {
         size_t count = crossed_of_row(v, first + i, incident);
-        m->data->storage->decode(m->data, v->first + first + i, r->padded);
+        m->data->storage.kind->decode(m->data, v->first + first + i, r->padded);
         for (size_t e = 0; e < count; e++) {
             double weight = r->weigh[i] * incident[e].z,
                    *row = r->hessian + (from + incident[e].place) * r->dim;

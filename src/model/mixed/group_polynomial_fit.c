@@ -160,11 +160,11 @@ static void add_outer_products(const mixed *m, polynomial_sums *r, row_range ran
                                const double *c, size_t pitch, double *out)
 {
     const rows *data = m->data;
-    if (data->storage->outer &&
-        data->storage->outer(data, m->k, range.first, range.n, c, pitch, out))
+    if (data->storage.kind->outer &&
+        data->storage.kind->outer(data, m->k, range.first, range.n, c, pitch, out))
         return;
     for (size_t i = 0; i < range.n; i++) {
-        data->storage->decode(data, range.first + i, r->padded);
+        data->storage.kind->decode(data, range.first + i, r->padded);
         for (size_t a = 0; a < data->d; a++)
             add_scaled(a + 1, c[i] * r->padded[a], r->padded, out + a * pitch);
     }
@@ -435,7 +435,7 @@ bool polynomial_is_complete(const mixed *m)
 /* Do polynomials take less memory than the rows? */
 static bool is_worthwhile(const mixed *m, const group_polynomials *s)
 {
-    double rows_per_group = (double)m->data->n / (double)m->groups->count;
+    double rows_per_group = (double)m->data->local_rows / (double)m->groups->count;
     double row = (double)rows_row_bytes(m->data) +
                  (double)(m->groups->width + 1) * sizeof(double); /* z and y */
     return polynomial_is_complete(m) &&

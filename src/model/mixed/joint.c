@@ -128,7 +128,7 @@ double joint_cost(const void *self)
     const mixed *m = self;
     double row_cost = larger(m->row_model->predictor->cost, 1.0);
     double row = ROW_COST + FAMILY_COST * row_cost + rows_numbers(m->data);
-    double total = CALL_COST + (double)m->data->n * row;
+    double total = CALL_COST + (double)m->data->local_rows * row;
     for (size_t f = 0; f < m->others; f++) {
         const other_factor *o = &m->other[f];
         double q = (double)o->shape.effects, each = q > 1.0 ? LEVEL_COST * q * q : LEVEL_ALONE;

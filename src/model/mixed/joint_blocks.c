@@ -60,7 +60,7 @@ static bool find_outer(const mixed *m, size_t inner, size_t outer, uint32_t *of)
     const uint32_t *in = m->groups->factor[m->other[inner].factor].of,
                    *out = m->groups->factor[m->other[outer].factor].of;
     memset(of, 0xff, levels_of(m, inner) * sizeof *of);
-    for (size_t i = 0; i < m->data->n; i++) {
+    for (size_t i = 0; i < m->data->local_rows; i++) {
         if (of[in[i]] != NO_BLOCK && of[in[i]] != out[i]) return false;
         of[in[i]] = out[i];
     }

@@ -295,7 +295,7 @@ static void expand(const void *self, row_range r, const double *w, const double 
 static double integration_cost(const void *self)
 {
     const mixed *m = self;
-    double rows_per_group = (double)m->data->n / (double)m->groups->count,
+    double rows_per_group = (double)m->data->local_rows / (double)m->groups->count,
            points = (double)m->points;
     for (size_t l = 1; l < m->levels; l++)
         points *= (double)m->level[l].points + MODE_EVALUATIONS;
@@ -369,7 +369,7 @@ model_kind *mixed_kinds(void)
 
 const model_kind *mixed_of(const rows *groups, const model_kind *row_model, bool joint)
 {
-    for (const model_kind *kind = groups->kept; kind->name; kind++)
+    for (const model_kind *kind = groups->storage.owner; kind->name; kind++)
         if (kind->row_model == row_model && joint == (kind->transformation.apply != NULL))
             return kind;
     return NULL;
@@ -404,10 +404,10 @@ static double *copy_doubles(const double *from, size_t count)
 
 static bool copy_names(const rows *from, rows *to)
 {
-    to->names = calloc(to->d + 1, sizeof *to->names);
-    bool whole = to->names;
+    to->table.names = calloc(to->d + 1, sizeof *to->table.names);
+    bool whole = to->table.names;
     for (size_t j = 0; whole && j < to->d; j++)
-        whole = (to->names[j] = copy_text(from->names[j]));
+        whole = (to->table.names[j] = copy_text(from->table.names[j]));
     return whole;
 }
 
@@ -421,7 +421,7 @@ static size_t groups_per_part(const rows *groups)
     size_t part_rows = PART_ROWS, effects = mixed_explicit(groups) + member_rows->groups->count;
     if (mixed_explicit(groups) > EXPLICIT_MAX && ROWS_PER_NUMBER * effects > part_rows)
         part_rows = ROWS_PER_NUMBER * effects;
-    size_t part = part_rows * member_rows->groups->count / member_rows->n;
+    size_t part = part_rows * member_rows->groups->count / member_rows->local_rows;
     return part > 0 ? part : 1;
 }
 
@@ -429,25 +429,26 @@ sbps_status grouped_rows(rows *data, rows **out, sbps_error *err)
 {
     rows *r = *out = calloc(1, sizeof *r);
     if (!r) return fail_memory(err);
-    *r = (rows){.storage = data->storage,
-                .n = data->groups->count,
+    *r = (rows){.storage.kind = data->storage.kind,
+                .local_rows = data->groups->count,
                 .d = data->d,
                 .stride = data->stride,
                 .intercept = data->intercept,
-                .dropped = data->dropped,
-                .hash = data->hash,
-                .seed = data->seed};
-    r->mean = copy_doubles(data->mean, data->d);
-    r->sd = copy_doubles(data->sd, data->d);
-    r->y = new_doubles(r->n);
-    r->target = copy_text(data->target);
-    r->notes = copy_text(data->notes);
-    r->design = copy_text(data->design);
-    r->source = copy_text(data->source);
-    r->kept = mixed_kinds();
-    if (copy_names(data, r) && r->kept && r->mean && r->sd && r->y && r->target) {
+                .table.dropped = data->table.dropped,
+                .table.hash = data->table.hash,
+                .table.seed = data->table.seed};
+    r->table.mean = copy_doubles(data->table.mean, data->d);
+    r->table.sd = copy_doubles(data->table.sd, data->d);
+    r->y = new_doubles(r->local_rows);
+    r->table.target = copy_text(data->table.target);
+    r->table.notes = copy_text(data->table.notes);
+    r->table.design = copy_text(data->table.design);
+    r->table.source = copy_text(data->table.source);
+    r->storage.owner = mixed_kinds();
+    if (copy_names(data, r) && r->storage.owner && r->table.mean && r->table.sd && r->y &&
+        r->table.target) {
         r->member_rows = data;
-        r->part = groups_per_part(r);
+        r->sum_part_rows = groups_per_part(r);
         return SBPS_OK;
     }
     rows_destroy(r);

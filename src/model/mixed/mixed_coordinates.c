@@ -157,7 +157,7 @@ void mixed_name_of(const void *self, size_t j, size_t size, char *text)
 
 double mixed_column_moments(const mixed *m, size_t column, double *of_all)
 {
-    size_t n = m->data->n, width = m->groups->width;
+    size_t n = m->data->local_rows, width = m->groups->width;
     double mean = 0.0, square = 0.0;
     const double *z = m->groups->z + column;
     for (size_t i = 0; i < n; i++) mean += (z[i * width] - z[0]) / (double)n;

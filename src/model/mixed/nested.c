@@ -209,7 +209,7 @@ sbps_status nested_open(mixed *m, sbps_error *err)
 {
     for (size_t l = 0; m->levels > 1 && l < m->levels; l++) {
         nested_level *level = &m->level[l];
-        size_t q = level->shape.effects, n = m->data->n;
+        size_t q = level->shape.effects, n = m->data->local_rows;
         level->centre = new_doubles(n * q);
         if (!level->centre) return fail_memory(err);
     }

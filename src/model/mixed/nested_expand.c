@@ -89,10 +89,10 @@ static void find_column(differences *x, size_t c)
 /* The step in coordinate c. */
 static double step_of(const mixed *m, size_t c)
 {
-    bool weight = c < m->data->d && m->data->sd && m->data->sd[c] > 0.0;
+    bool weight = c < m->data->d && m->data->table.sd && m->data->table.sd[c] > 0.0;
     double scale =
         c < m->data->d || c >= core_count(m) ? predictor_scale(m->row_model_self) : 1.0;
-    return STEP * (weight ? scale / m->data->sd[c] : scale);
+    return STEP * (weight ? scale / m->data->table.sd[c] : scale);
 }
 
 /* out = the gradient with coordinate c moved by a step. */

@@ -20,7 +20,7 @@ static double log_sigma(const shrunk *m, const double *w)
 /* sd_j of (3); 1 for a constant column. */
 static double column_sd(const shrunk *m, size_t column)
 {
-    double sd = m->data->sd[column];
+    double sd = m->data->table.sd[column];
     return sd > 0.0 ? sd : 1.0;
 }
 

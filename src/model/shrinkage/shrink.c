@@ -136,7 +136,7 @@ static void shrunk_weights(const shrunk *m, const double *w, double *beta)
         }
     }
     for (size_t j = 1; m->shape->at_means && j < m->d; j++)
-        beta[0] -= m->data->mean[j] * beta[j];
+        beta[0] -= m->data->table.mean[j] * beta[j];
 }
 
 /* Rates of the weights along u. */
@@ -158,14 +158,15 @@ static void weight_rates(const shrunk *m, const double *w, const double *u, doub
         }
     }
     for (size_t j = 1; m->shape->at_means && j < m->d; j++)
-        rate[0] -= m->data->mean[j] * rate[j];
+        rate[0] -= m->data->table.mean[j] * rate[j];
 }
 
 /* Adds the gradient in w of a function whose gradient by the weights is g, which is
  * overwritten. */
 static void pull(const shrunk *m, const double *w, double *g, double *out)
 {
-    for (size_t j = 1; m->shape->at_means && j < m->d; j++) g[j] -= m->data->mean[j] * g[0];
+    for (size_t j = 1; m->shape->at_means && j < m->d; j++)
+        g[j] -= m->data->table.mean[j] * g[0];
     for (size_t j = 0; j < m->d; j++)
         if (!m->in[j]) out[j] += g[j];
     for (size_t k = 0; k < m->shape->blocks; k++) {
@@ -326,7 +327,7 @@ static const shrink_block *find_block(const shrunk *m, size_t j)
 
 static const char *column_name(const shrunk *m, size_t j)
 {
-    return m->data->names ? m->data->names[j] : "column";
+    return m->data->table.names ? m->data->table.names[j] : "column";
 }
 
 /* Writes "hs_" for the first block, "hs2_" for the second; returns its length. */
@@ -482,7 +483,8 @@ static void shrunk_start(const void *self, double *w)
         if (m->shape->block[k].count) start_scales(&m->shape->block[k], w);
     for (size_t a = 0; a < m->auxiliaries; a++)
         w[m->dim - m->auxiliaries + a] = begin[m->d + a];
-    for (size_t j = 1; m->shape->at_means && j < m->d; j++) w[0] += m->data->mean[j] * begin[j];
+    for (size_t j = 1; m->shape->at_means && j < m->d; j++)
+        w[0] += m->data->table.mean[j] * begin[j];
 }
 
 /* ---- the kind ---- */

@@ -272,7 +272,8 @@ static void evaluate_step(const surrogate_job *t, size_t first, size_t n)
 static void evaluate_part(void *self, unsigned worker, size_t part)
 {
     const surrogate_job *t = self;
-    size_t end = (part + 1) * PART_ROWS < t->r->n ? (part + 1) * PART_ROWS : t->r->n;
+    size_t end =
+        (part + 1) * PART_ROWS < t->r->local_rows ? (part + 1) * PART_ROWS : t->r->local_rows;
     (void)worker;
     for (size_t i = part * PART_ROWS; i < end; i += STEP_ROWS)
         evaluate_step(t, i, end - i < STEP_ROWS ? end - i : STEP_ROWS);
@@ -283,14 +284,14 @@ static sbps_status evaluate_table(void *self, const rows *r, sbps_error *err)
 {
     loo_pass *p = self;
     double *w = new_doubles(r->stride);
-    p->out->surrogate = malloc((r->n + 1) * sizeof(double));
-    p->out->places = r->n;
+    p->out->surrogate = malloc((r->local_rows + 1) * sizeof(double));
+    p->out->places = r->local_rows;
     surrogate_job t = {.f = p->f, .r = r, .w = w, .out = p->out->surrogate};
     sbps_status status = w && t.out ? SBPS_OK : fail_memory(err);
     for (size_t j = 0; w && j < r->d; j++) w[j] = p->f->w[j];
     if (status == SBPS_OK)
-        status =
-            workers_run(p->threads, (r->n + PART_ROWS - 1) / PART_ROWS, evaluate_part, &t, err);
+        status = workers_run(p->threads, (r->local_rows + PART_ROWS - 1) / PART_ROWS,
+                             evaluate_part, &t, err);
     free(w);
     return status;
 }

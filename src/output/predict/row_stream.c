@@ -75,7 +75,7 @@ uint64_t identity_row(const saved_schema *b, content_kind kind, const seen_row *
 static bool has_hash(const rows *table, const char *hash)
 {
     char own[17];
-    snprintf(own, sizeof own, "%016" PRIx64, table->hash);
+    snprintf(own, sizeof own, "%016" PRIx64, table->table.hash);
     return strcmp(own, hash) == 0;
 }
 
@@ -310,7 +310,7 @@ static sbps_status take_chunks(void *self, chunks *read, sbps_error *err)
 static sbps_status offer_all(streaming *w, sbps_error *err)
 {
     const double *weight = saved_schema_has_trials(w->s->f->b) ? NULL : w->table->weight;
-    for (size_t i = 0; w->s->keep > 0 && i < w->table->n; i++)
+    for (size_t i = 0; w->s->keep > 0 && i < w->table->local_rows; i++)
         if (!offer(w, i, NULL, weight ? weight[i] : 1.0)) return fail_memory(err);
     return SBPS_OK;
 }
@@ -318,7 +318,7 @@ static sbps_status offer_all(streaming *w, sbps_error *err)
 /* Evaluates the rows of a converted table. */
 static sbps_status process_table(streaming *w, sbps_error *err)
 {
-    size_t n = w->table->n;
+    size_t n = w->table->local_rows;
     sbps_status status = SBPS_OK;
     if (w->s->table) {
         status = w->s->table(w->s->self, w->table, err);
@@ -522,7 +522,7 @@ bool stream_is_table(const row_stream *s)
 static sbps_status find_origins(const rows *r, size_t count, const size_t *place, size_t **out,
                                 sbps_error *err)
 {
-    if (!place) count = r->n;
+    if (!place) count = r->local_rows;
     size_t *origin = malloc((count + 1) * sizeof *origin);
     if (!origin) return fail_memory(err);
     for (size_t i = 0; i < count; i++) origin[i] = place ? place[i] : i;

@@ -87,7 +87,7 @@ static sbps_status allocate_rows(const posterior *u, control *c, control_order o
                            mean};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         if (!runs[i]) continue;
-        *arrays[i] = unset_doubles(runs[i] * u->data->n); /* filled by control_visit */
+        *arrays[i] = unset_doubles(runs[i] * u->data->local_rows); /* filled by control_visit */
         if (!*arrays[i]) return fail_memory(err);
     }
     return SBPS_OK;
@@ -117,7 +117,7 @@ void control_visit(const posterior *u, control *c, row_range r, const batch *b)
     size_t first = r.first;
     batch here = *b;
     if (c->at) return;
-    here.pitch = u->data->n;
+    here.pitch = u->data->local_rows;
     model->gradient(&here, c->d_eta + first, offset_or_null(c->d_aux, first));
     if (c->eta) {
         memcpy(c->eta + first, b->eta, r.n * sizeof *b->eta);
@@ -185,7 +185,7 @@ void control_reduce(const posterior *u, control *c)
         free(*second[i]);
         *second[i] = NULL;
     }
-    set_base(u->data, c, 0, u->data->n);
+    set_base(u->data, c, 0, u->data->local_rows);
 }
 
 sbps_status control_create(const posterior *target, const double *w, control_order order,

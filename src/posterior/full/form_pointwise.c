@@ -302,14 +302,14 @@ static void keep_rows(const void *self, row_range r, double *scratch, double *to
 static sbps_status keep_each_row(const posterior *u, control *c, sbps_error *err)
 {
     size_t d = u->dim, size = d + (c->hessian ? packed_size(d) : 0);
-    double bytes = (double)u->data->n * (double)size * sizeof *c->each;
+    double bytes = (double)u->data->local_rows * (double)size * sizeof *c->each;
     if (!u->model->rows.expand || bytes > EACH_FRACTION * machine_memory()) return SBPS_OK;
     const keep_context k = {u, c};
     const row_sum what = {.self = &k,
                           .scratch = d + d * d + u->model->rows.scratch(u->self, 1),
                           .add = keep_rows};
     c->each_size = size;
-    c->each = unset_doubles(u->data->n * size);
+    c->each = unset_doubles(u->data->local_rows * size);
     return c->each ? row_sums(u->data, &what, NULL, err) : fail_memory(err);
 }
 

@@ -57,7 +57,7 @@ typedef struct {
 /* Doubles of scratch for that; they come first. */
 static size_t gathered_size(const posterior *u)
 {
-    return u->data->storage->gather_dense ? ROW_BLOCK * (u->data->stride + 1) : 0;
+    return u->data->storage.kind->gather_dense ? ROW_BLOCK * (u->data->stride + 1) : 0;
 }
 
 /* The block in a form that is fast to read several times: in place, or gathered at the start
@@ -66,7 +66,7 @@ static const sweep *gather_block(const sweep *s, row_range *r, double **scratch,
                                  gathered_block *at)
 {
     const posterior *u = s->u;
-    if (!u->data->storage->gather_dense) return s;
+    if (!u->data->storage.kind->gather_dense) return s;
     gathered_view(u->data, *r, *scratch, &at->x);
     *scratch += gathered_size(u);
     at->u = *u;
@@ -214,13 +214,13 @@ static void add_products(const posterior *u, row_range r, const block_scratch *a
                          double *hessian)
 {
     const rows *data = u->data;
-    const storage_kind *storage = data->storage;
+    const storage_kind *storage = data->storage.kind;
     size_t stride = data->stride, dim = u->dim, d = data->d, n = r.n;
     double *scale = at->e, *rows_of_block = at->scaled + ROW_BLOCK * stride;
     for (size_t i = 0; i < n; i++) scale[i] = -scale[i];
     if (storage->outer && storage->outer(data, u->k, r.first, n, scale, dim, hessian)) return;
-    const double *x = data->x ? data->x + r.first * stride : rows_of_block;
-    for (size_t i = 0; !data->x && i < n; i++)
+    const double *x = data->storage.x ? data->storage.x + r.first * stride : rows_of_block;
+    for (size_t i = 0; !data->storage.x && i < n; i++)
         storage->decode(data, r.first + i, rows_of_block + i * stride);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < d; j++)

@@ -347,7 +347,7 @@ static void row_effects_add(const whitened *b, influence_meter *in)
 static void row_effects_merge(const row_partition *partition, row_effects *kept)
 {
     ranks *among = partition->among;
-    for (size_t i = 0; i < kept->count; i++) kept->list[i].row += partition->first;
+    for (size_t i = 0; i < kept->count; i++) kept->list[i].row += partition->first_row;
     row_effects own = *kept;
     row_effect sent[EFFECTS_SENT];
     own.count = own.count < EFFECTS_SENT ? own.count : EFFECTS_SENT;
@@ -482,7 +482,7 @@ static void measure_rows(const void *self, row_range r, double *scratch, double 
 void influence_finish(influence_meter *in, const double *sum)
 {
     const rows *data = in->u->data;
-    double steep = rows_total(data, (double)atomic_load(&in->steepness)) / STEEP_UNIT;
+    double steep = sum_over_ranks(data, (double)atomic_load(&in->steepness)) / STEEP_UNIT;
     if (in->to.effects && data->partition) row_effects_merge(data->partition, in->to.effects);
     if (in->to.steepness) *in->to.steepness = 1.0 + steep / (double)in->u->dim;
     if (in->to.reach) reach_finish(in, sum);

@@ -17,14 +17,14 @@ double log_prior_argument(const posterior *u, const double *w, size_t j)
 {
     const rows *data = u->data;
     if (!log_prior_centred(u, j)) return w[j];
-    return w[j] + u->k->dot(data->d - 1, data->mean + 1, w + j + 1);
+    return w[j] + u->k->dot(data->d - 1, data->table.mean + 1, w + j + 1);
 }
 
 void log_prior_spread(const posterior *u, size_t j, double slope, double *out)
 {
     const rows *data = u->data;
     out[j] += slope;
-    u->k->axpy(data->d - 1, slope, data->mean + 1, out + j + 1);
+    u->k->axpy(data->d - 1, slope, data->table.mean + 1, out + j + 1);
 }
 
 double log_prior_value(const posterior *u, const double *w)
@@ -56,7 +56,8 @@ static void add_intercept_block(const posterior *u, size_t j, double curvature, 
     size_t d = u->data->d, dim = u->dim;
     for (size_t a = 0; a < d; a++)
         for (size_t b = 0; b < d; b++) {
-            double along = (a ? u->data->mean[a] : 1.0) * (b ? u->data->mean[b] : 1.0);
+            double along =
+                (a ? u->data->table.mean[a] : 1.0) * (b ? u->data->table.mean[b] : 1.0);
             out[(j + a) * dim + j + b] += curvature * along;
         }
 }
@@ -75,7 +76,7 @@ void log_prior_hessian(const posterior *u, const double *w, double factor, doubl
 
 void log_prior_diagonal(const posterior *u, const double *w, double factor, double *out)
 {
-    const double *mean = u->data->mean;
+    const double *mean = u->data->table.mean;
     for (size_t j = 0; j < u->dim; j++) {
         double argument = log_prior_argument(u, w, j);
         double curvature = factor * prior_curvature(&u->priors[j], u->scale[j], argument);

@@ -79,10 +79,10 @@ size_t posterior_named_column(const posterior *u, size_t j)
 {
     size_t d = u->data->d, own = posterior_column(u, j);
     char name[81];
-    if (own < d || !u->data->names) return own;
+    if (own < d || !u->data->table.names) return own;
     posterior_name(u, j, sizeof name, name);
     size_t c = 0;
-    while (c < d && strncmp(name, u->data->names[c], sizeof name - 1)) c++;
+    while (c < d && strncmp(name, u->data->table.names[c], sizeof name - 1)) c++;
     return c;
 }
 

@@ -82,7 +82,7 @@ static void whiten(whitened *b)
     size_t dim = b->in->u->dim, k = b->in->auxiliaries;
     for (size_t i = 0; i < b->n; i++) {
         double *z = b->z + i * b->in->pitch;
-        data->storage->decode(data, b->first + i, z);
+        data->storage.kind->decode(data, b->first + i, z);
         for (size_t j = dim - k; j < dim; j++) z[j] = 0.0;
     }
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)b->n,

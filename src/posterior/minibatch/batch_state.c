@@ -17,7 +17,7 @@ void minibatch_move(minibatch *u)
 {
     u->state->kept = u->state->turned = false;
     /* a rank may have fewer rows than another: any rank has this many */
-    u->state->first %= rows_min_per_rank(u->target->data);
+    u->state->first %= min_local_rows(u->target->data);
 }
 
 void minibatch_scratch(const minibatch *u, double **begin, double **end)
@@ -40,5 +40,5 @@ void minibatch_start(minibatch *u, rng random)
     minibatch_set_quadratic_priors(u);
     minibatch_resize(u, u->kind, u->is.batch);
     memset(u->added_noise, 0, u->target->dim * sizeof *u->added_noise);
-    for (size_t i = 0; u->list && i < u->target->data->n; i++) u->list[i] = i;
+    for (size_t i = 0; u->list && i < u->target->data->local_rows; i++) u->list[i] = i;
 }

@@ -12,14 +12,14 @@ static void pick_all(minibatch *u)
 static void pick_window(minibatch *u)
 {
     windows_check_misses(u);
-    u->state->first = rng_below(&u->state->random, u->target->data->n);
+    u->state->first = rng_below(&u->state->random, u->target->data->local_rows);
     windows_next(u);
 }
 
 /* The permutation is kept from batch to batch: any order is as good as another to draw from. */
 static void pick_random(minibatch *u)
 {
-    rng_choose(&u->state->random, u->target->data->n, u->is.batch, u->list);
+    rng_choose(&u->state->random, u->target->data->local_rows, u->is.batch, u->list);
 }
 
 const batch_kind batch_full = {
@@ -79,7 +79,7 @@ void minibatch_divide(minibatch *u)
 {
     u->part_count = 1;
     double factor = rows_factor(u->target->data);
-    u->part[0] = make_part(0, u->is.batch, (double)u->target->data->n, factor);
+    u->part[0] = make_part(0, u->is.batch, (double)u->target->data->local_rows, factor);
     if (u->kind != &batch_strata) return;
     u->part_count = u->parts->count;
     for (size_t i = 0, begin = 0; i < u->part_count; begin += u->allot[i++])

@@ -131,7 +131,7 @@ static void set_radii(bound_table *tables, size_t d)
 sbps_status bound_tables_fill(const posterior *u, const control *cv, const float *norm,
                               bound_table *tables, sbps_error *err)
 {
-    size_t n = u->data->n;
+    size_t n = u->data->local_rows;
     uint16_t *buffer = malloc(BOUND_TABLES * n * sizeof *buffer);
     classification b = {u, cv, norm, tables, {buffer, buffer + n, buffer + 2 * n}};
     const row_sum what = {.self = &b, .add = classify, .beside = true};

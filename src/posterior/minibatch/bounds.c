@@ -43,8 +43,8 @@ static double row_weight(const posterior *target, size_t i)
 static void map_row(const posterior *target, row_map map, size_t i, double *out)
 {
     const rows *data = target->data;
-    const double *x = data->x ? data->x + i * data->stride : out + target->dim;
-    if (!data->x) data->storage->decode(data, i, out + target->dim);
+    const double *x = data->storage.x ? data->storage.x + i * data->stride : out + target->dim;
+    if (!data->storage.x) data->storage.kind->decode(data, i, out + target->dim);
     map.transpose(map.self, x, out);
 }
 
@@ -52,7 +52,7 @@ double bounds_norms(const potential *of, row_map map, double *scratch, double *e
 {
     const posterior *target = minibatch_const(of)->target;
     double largest = 0.0;
-    for (size_t i = 0; i < target->data->n; i++) {
+    for (size_t i = 0; i < target->data->local_rows; i++) {
         map_row(target, map, i, scratch);
         double b = row_weight(target, i) * target->model->predictor->slope_bound *
                    norm(target->dim, scratch);
@@ -71,7 +71,7 @@ void bounds_columns(const potential *of, row_map map, double *scratch, column_bo
     memset(out.largest, 0, d * sizeof *out.largest);
     memset(out.total, 0, d * sizeof *out.total);
     memset(out.leverage, 0, d * sizeof *out.leverage);
-    for (size_t i = 0; i < target->data->n; i++) {
+    for (size_t i = 0; i < target->data->local_rows; i++) {
         map_row(target, map, i, scratch);
         double weight = row_weight(target, i), steep = weight * m->slope_bound;
         double apart = steep + (u->cv ? weight * fabs(u->cv->d_eta[i]) : 0.0);
@@ -90,7 +90,7 @@ void bounds_hessian(const potential *of, row_map map, double *scratch, double *o
     const posterior *target = minibatch_const(of)->target;
     size_t d = target->dim;
     memset(out, 0, d * d * sizeof *out);
-    for (size_t i = 0; i < target->data->n; i++) {
+    for (size_t i = 0; i < target->data->local_rows; i++) {
         map_row(target, map, i, scratch);
         double k = row_weight(target, i) * target->model->predictor->curvature_bound;
         for (size_t j = 0; j < d; j++)
@@ -104,7 +104,7 @@ void bounds_curvature(potential *of, const double *at, const double *a, double *
     const posterior *target = u->target;
     const double minus = -1.0; /* U = -log p */
     memset(out, 0, target->dim * sizeof *out);
-    for (size_t i = 0; i < target->data->n; i++)
+    for (size_t i = 0; i < target->data->local_rows; i++)
         target->model->rows.hessian_vector(target->self, rows_from(i, 1), at, a, &minus,
                                            u->scratch, out);
 }
@@ -185,15 +185,16 @@ double bounds_row_partial(potential *of, size_t row, double t, const double *a)
     minibatch *u = minibatch_of(of);
     const posterior *target = u->target;
     const rows *data = target->data;
-    const double *x = data->x ? data->x + row * data->stride : u->point;
+    const double *x = data->storage.x ? data->storage.x + row * data->stride : u->point;
     double eta, deta, d_eta;
     rows_products(data, target->k, rows_from(row, 1), u->p, u->q, &eta, &deta);
     eta += t * deta + (data->offset ? data->offset[row] : 0.0);
     batch b = {.k = target->k, .n = 1, .eta = &eta, .y = data->y + row};
     target->model->predictor->gradient(&b, &d_eta, NULL);
     if (u->cv) d_eta -= u->cv->d_eta[row];
-    if (!data->x) data->storage->decode(data, row, u->point);
-    double partial = -(double)data->n * row_weight(target, row) * d_eta * dot(data->d, x, a);
+    if (!data->storage.x) data->storage.kind->decode(data, row, u->point);
+    double partial =
+        -(double)data->local_rows * row_weight(target, row) * d_eta * dot(data->d, x, a);
     u->is.had_nan = u->is.had_nan || isnan(partial);
     return partial;
 }

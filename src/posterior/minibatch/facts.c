@@ -32,7 +32,7 @@ potential_facts minibatch_facts(const posterior *target)
 {
     return (potential_facts){
         .dim = target->dim,
-        .rows = rows_all(target->data),
+        .rows = total_rows(target->data),
         .model = target->model->name,
         .convex = convex(target),
         .quadratic = target->model->facts.quadratic,

@@ -32,7 +32,7 @@ void minibatch_equip(minibatch *u, const control *cv, double noise)
 void minibatch_carve(minibatch *u, const batch_kind *kind, const posterior *target, size_t n,
                      arena *memory)
 {
-    size_t total = target->data->n, wide = target->width;
+    size_t total = target->data->local_rows, wide = target->width;
     size_t block = total < MINIBATCH_BLOCK ? total : MINIBATCH_BLOCK, aux = target->auxiliaries;
     *u = (minibatch){.kind = kind, .target = target, .terms = terms_of(target), .factor = 1.0};
     u->is = (potential){.call = &calls, .facts = minibatch_facts(target), .batch = n};
@@ -155,7 +155,7 @@ static estimate sum_rows(minibatch *u, double t, part_sum sum)
 /* N / n. */
 static double row_scale(const minibatch *u)
 {
-    return (double)rows_all(u->target->data) / (double)u->is.batch;
+    return (double)total_rows(u->target->data) / (double)u->is.batch;
 }
 
 /* ---- the line ---- */
@@ -272,7 +272,7 @@ observation minibatch_observe_likelihood(minibatch *u, double t)
 
 double minibatch_row_variance(minibatch *u)
 {
-    double sums[2], n = (double)u->is.batch, total = (double)rows_all(u->target->data);
+    double sums[2], n = (double)u->is.batch, total = (double)total_rows(u->target->data);
     const batch_part whole = {.end = u->is.batch, .inverse_size = 1.0 / n};
     pick(u);
     u->terms->prepare(u, 0.0);
@@ -371,7 +371,7 @@ static bool evaluate_in_parallel(minibatch *u, const double *w, double *value, d
     bool plain = u->kind == &batch_full && !u->cv && u->is.noise == 0.0;
     /* there is no serial alternative */
     bool required = target->data->partition || target->model->transformation.apply;
-    if (!plain || (target->data->n <= PART_ROWS && !required)) return false;
+    if (!plain || (target->data->local_rows <= PART_ROWS && !required)) return false;
     if (posterior_gradient(target, w, value, gradient, NULL) == SBPS_OK) {
         for (size_t j = 0; j < target->dim; j++)
             u->is.had_nan = u->is.had_nan || isnan(gradient[j]);

@@ -196,7 +196,7 @@ row_range minibatch_stratum_rows(const minibatch *u, size_t done);
 static inline row_range minibatch_rows(const minibatch *u, size_t done)
 {
     if (u->kind == &batch_strata) return minibatch_stratum_rows(u, done);
-    size_t left = u->is.batch - done, total = u->target->data->n;
+    size_t left = u->is.batch - done, total = u->target->data->local_rows;
     size_t n = left < MINIBATCH_BLOCK ? left : MINIBATCH_BLOCK;
     if (u->kind->uses_list) return (row_range){u->list + done, 0, n};
     size_t first = u->state->first + done;

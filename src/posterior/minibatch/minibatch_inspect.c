@@ -37,8 +37,8 @@ static bool can_keep(const minibatch *u)
 static void inspect_batch(const minibatch *u, inspection *x)
 {
     const minibatch_state *s = u->state;
-    size_t all = u->target->data->n;
-    inspect_count(x, "the rows of a batch", &s->n, rows_all(u->target->data));
+    size_t all = u->target->data->local_rows;
+    inspect_count(x, "the rows of a batch", &s->n, total_rows(u->target->data));
     inspect_count(x, "the kind of batches", &s->kind, kind_count() - 1);
     INSPECT_COUNT(x, s->first, all - 1);
     for (size_t i = 0; i < STRATA_MAX; i++)

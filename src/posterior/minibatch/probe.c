@@ -22,7 +22,7 @@ static double relative_row_cost(const posterior *u)
 /* Rows per batch: fewer where rows are expensive. */
 static size_t rows_at_a_point(const posterior *u)
 {
-    size_t all = u->data->n, n = (size_t)((double)POINT_ROWS / relative_row_cost(u));
+    size_t all = u->data->local_rows, n = (size_t)((double)POINT_ROWS / relative_row_cost(u));
     if (n < POINT_ROWS_MIN) n = POINT_ROWS_MIN;
     return n < all ? n : all;
 }
@@ -30,7 +30,7 @@ static size_t rows_at_a_point(const posterior *u)
 /* Carves the potential and the arrays; called twice, first to count. */
 static void carve_probe(probe *p, const posterior *target)
 {
-    size_t all = target->data->n, n = rows_at_a_point(target);
+    size_t all = target->data->local_rows, n = rows_at_a_point(target);
     p->memory.used = 0;
     minibatch_carve(&p->u, n < all ? &batch_window : &batch_full, target, n, &p->memory);
     p->points = arena_doubles(&p->memory, PROBE_POINTS * target->dim);
@@ -77,7 +77,7 @@ sbps_status probe_influence(probe *p, const control *cv, rng batches, float *inf
                             sbps_error *err)
 {
     const posterior *target = p->u.target;
-    size_t n = target->data->n,
+    size_t n = target->data->local_rows,
            points = (size_t)(INFLUENCE_ROWS / ((double)n * relative_row_cost(target)));
     if (points < INFLUENCE_POINTS_MIN) points = INFLUENCE_POINTS_MIN;
     if (points > PROBE_POINTS) points = PROBE_POINTS;

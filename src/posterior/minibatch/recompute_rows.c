@@ -47,7 +47,7 @@ recomputed_rows recompute_rows(minibatch *u, row_range r, const double *y)
 {
     const rows *data = u->target->data;
     row_range position = r;
-    if (!u->cv->at) return (recomputed_rows){u->cv, r, data->n};
+    if (!u->cv->at) return (recomputed_rows){u->cv, r, data->local_rows};
     carve_control(u);
     const rows *x = minibatch_data(u, &position);
     rows_products(x, u->target->k, position, u->cv->at, NULL, u->recomputed_control.eta, NULL);

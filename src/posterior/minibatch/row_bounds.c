@@ -75,8 +75,8 @@ static void measure_block(const void *self, row_range block, double *mapped, dou
     const rows *data = m->u->data;
     double *decoded = mapped + m->u->dim;
     for (size_t i = block.first; i < block.first + block.n; i++) {
-        const double *x = data->x ? data->x + i * data->stride : decoded;
-        if (!data->x) data->storage->decode(data, i, decoded);
+        const double *x = data->storage.x ? data->storage.x + i * data->stride : decoded;
+        if (!data->storage.x) data->storage.kind->decode(data, i, decoded);
         m->map.transpose(m->map.self, x, mapped);
         double square = dot(m->u->dim, mapped, mapped);
         double weight = data->weight ? data->weight[i] : 1.0;
@@ -142,7 +142,7 @@ static bool adopt_reach(const posterior *u, row_map map, const row_reach *known,
 {
     double factor = known ? stretch(u->dim, map, known->factor) : INFINITY;
     if (!(factor < STRETCH_MAX)) return false;
-    for (size_t i = 0; i < u->data->n; i++)
+    for (size_t i = 0; i < u->data->local_rows; i++)
         norm[i] = nextafterf((float)(factor * (double)known->norm[i]), INFINITY);
     map.transpose(map.self, known->third_sum, third_term);
     return true;
@@ -167,7 +167,7 @@ sbps_status row_bounds_create(const posterior *target, const control *cv, row_ma
                               bool white, const row_reach *known, row_bounds **out,
                               sbps_error *err)
 {
-    size_t n = target->data->n;
+    size_t n = target->data->local_rows;
     *out = NULL;
     if (n > UINT32_MAX)
         return fail(err, SBPS_BAD_ARG, "--sampler: surrogate takes at most %lu rows",
@@ -288,7 +288,7 @@ static void row_changes(minibatch *u, row_range r)
 /* R' - R by all rows. */
 static pair_ratio compare_all(minibatch *u)
 {
-    size_t n = u->target->data->n;
+    size_t n = u->target->data->local_rows;
     double sum = 0.0;
     for (size_t first = 0; first < n; first += MINIBATCH_BLOCK) {
         size_t take = n - first < MINIBATCH_BLOCK ? n - first : MINIBATCH_BLOCK;
@@ -312,7 +312,7 @@ static void add_row_ratio(pair_ratio *out, double change, double bound, rng *ran
 /* (2) by rows drawn from table t. */
 static pair_ratio compare_drawn(minibatch *u, const bound_table *t, double reach, rng *random)
 {
-    size_t list[DRAWN_MAX], n = DRAWN_MAX, available = u->target->data->n;
+    size_t list[DRAWN_MAX], n = DRAWN_MAX, available = u->target->data->local_rows;
     size_t capacity = available < DRAWN_MAX ? available : DRAWN_MAX;
     double bound[DRAWN_MAX], left = t->total * reach;
     pair_ratio out = {0};
@@ -376,7 +376,7 @@ pair_ratio bounds_compare(potential *of, const point_pair *pair, rng *random)
     subtract_reference(u, pair->from, u->aside);
     const bound_table *t = u->bounds ? table_for(u->bounds, pair) : NULL;
     double reach = span(pair);
-    bool can_draw = t && t->total * reach < (double)u->target->data->n;
+    bool can_draw = t && t->total * reach < (double)u->target->data->local_rows;
     pair_ratio ratio = can_draw ? compare_drawn(u, t, reach, random) : compare_all(u);
     u->is.had_nan = u->is.had_nan || isnan(ratio.log_ratio);
     return ratio;

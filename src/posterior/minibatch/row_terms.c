@@ -23,7 +23,7 @@ double terms_sum(minibatch *u, row_range r)
 
 void minibatch_add_squares(minibatch *u, double factor, double *squares)
 {
-    size_t n = u->target->data->n;
+    size_t n = u->target->data->local_rows;
     u->state->kept = u->state->turned = false;
     u->terms->prepare(u, 0.0);
     for (size_t first = 0; first < n; first += MINIBATCH_BLOCK) {

@@ -11,7 +11,7 @@
 static size_t windows_ahead(const minibatch *u)
 {
     const rows *data = u->target->data;
-    return data->mapped ? reader_depth(data, u->is.batch) : 1;
+    return data->storage.mapped ? reader_depth(data, u->is.batch) : 1;
 }
 
 /* A mapped table may be in memory all the same. So one window in PROBE_EVERY is tested; when
@@ -63,17 +63,17 @@ static void prefetch(const minibatch *u, size_t first)
 static void prefetch_next(const minibatch *u)
 {
     rng next = u->state->random;
-    prefetch(u, rng_below(&next, u->target->data->n));
+    prefetch(u, rng_below(&next, u->target->data->local_rows));
 }
 
 /* Requests the next future window by the means that suits the table. */
 static void read_next_ahead(minibatch *u)
 {
     const rows *data = u->target->data;
-    size_t first = rng_below(&u->state->ahead, data->n);
+    size_t first = rng_below(&u->state->ahead, data->local_rows);
     if (u->reader)
         reader_request(u->reader, first);
-    else if (data->mapped)
+    else if (data->storage.mapped)
         request_from_disk(u, first);
     else
         prefetch(u, first);
@@ -108,7 +108,7 @@ void windows_start(minibatch *u)
     const rows *data = u->target->data;
     minibatch_release(u);
     u->windows = u->misses = u->requests_left = 0;
-    if (data->mapped && reader_known(data)) read_directly(u);
+    if (data->storage.mapped && reader_known(data)) read_directly(u);
     if (u->terms->by_products)
         u->gathered = gathered_open(data, u->is.batch < u->block ? u->is.batch : u->block);
     restart_read_ahead(u);
@@ -124,14 +124,15 @@ static void decide_reading(minibatch *u)
 
 void windows_check_misses(minibatch *u)
 {
-    if (u->target->data->mapped && ++u->windows == DECIDE_AT) decide_reading(u);
+    if (u->target->data->storage.mapped && ++u->windows == DECIDE_AT) decide_reading(u);
 }
 
 void windows_next(minibatch *u)
 {
     if (u->reader) reader_next(u->reader);
     read_next_ahead(u);
-    if (u->target->data->mapped && !u->reader && u->requests_left == 0) prefetch_next(u);
+    if (u->target->data->storage.mapped && !u->reader && u->requests_left == 0)
+        prefetch_next(u);
 }
 
 const rows *minibatch_data(const minibatch *u, row_range *r)

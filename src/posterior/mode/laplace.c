@@ -45,7 +45,7 @@ sbps_status laplace_nll(const posterior *u, const mode *m, nll_distribution *out
     double value;
     sbps_status status = posterior_value(u, m->w, &value, err);
     *out = (nll_distribution){.nll = value + log_prior_value(u, m->w),
-                              .rows = (double)rows_all(u->data),
+                              .rows = (double)total_rows(u->data),
                               .dim = (double)u->dim};
     return status;
 }

@@ -27,7 +27,7 @@
 static double target_origin(const rows *data)
 {
     double y;
-    if (data->partition) return data->partition->origin;
+    if (data->partition) return data->partition->target_origin;
     return *rows_targets(data, rows_from(0, 1), &y) - (data->offset ? data->offset[0] : 0.0);
 }
 
@@ -52,11 +52,11 @@ static sbps_status target_moments(const rows *data, double *mean, double *sd, sb
 {
     double sums[3] = {0};
     rows sample = *data; /* generated rows: a sample is enough */
-    if (data->recipe) sample = generated_sample(data, GENERATED_FEW);
+    if (data->storage.recipe) sample = generated_sample(data, GENERATED_FEW);
     data = &sample;
     const row_sum what = {.self = data,
                           .width = 3,
-                          .scratch = data->recipe ? ROW_BLOCK : 0,
+                          .scratch = data->storage.recipe ? ROW_BLOCK : 0,
                           .add = add_moments,
                           .beside = true};
     sbps_status status = row_sums(data, &what, sums, err);

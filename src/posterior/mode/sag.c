@@ -96,7 +96,7 @@ static sbps_status sag_open(sag *g, const posterior *u, sag_point *s, uint64_t s
                             sbps_error *err)
 {
     const rows *data = u->data;
-    size_t n = data->n, padded = (data->stride + 7) / 8 * 8;
+    size_t n = data->local_rows, padded = (data->stride + 7) / 8 * 8;
     *g = (sag){.s = s,
                .u = u,
                .data = data,
@@ -147,7 +147,7 @@ static batch make_batch(const sag *g, const block_terms *b, const double *eta,
 /* Predictors and derivatives of a block at the current point. */
 static void evaluate_block(const sag *g, size_t block, block_terms *b)
 {
-    size_t first = block * BLOCK, left = g->data->n - first;
+    size_t first = block * BLOCK, left = g->data->local_rows - first;
     b->range = rows_from(first, left < BLOCK ? left : BLOCK);
     const padded_line line = {.p = g->p, .aux = aux_of(g)};
     batch at = predictors_of(g->u, b->range, &line, b->eta, NULL);
@@ -167,7 +167,8 @@ static void update_table(sag *g, const block_terms *b)
     rows_combine(g->data, g->u->k, b->range, change, g->sum);
     memcpy(r, b->r, b->range.n * sizeof *r);
     for (size_t j = 0; j < g->auxiliaries; j++) {
-        double *kept = g->ra + j * g->data->n + b->range.first, *current = b->ra + j * BLOCK;
+        double *kept = g->ra + j * g->data->local_rows + b->range.first,
+               *current = b->ra + j * BLOCK;
         for (size_t i = 0; i < b->range.n; i++) {
             g->sum_aux[j] += current[i] - kept[i];
             kept[i] = current[i];
@@ -263,7 +264,7 @@ static void add_diagonal(sag *g, const block_terms *b, double *diagonal)
     g->u->model->predictor->curvature(&at, ee, aux ? g->ea : NULL, aux ? g->aa : NULL);
     predictors_weigh(g->u, b->range, ee);
     for (size_t i = 0; i < b->range.n; i++) {
-        g->data->storage->decode(g->data, b->range.first + i, g->row);
+        g->data->storage.kind->decode(g->data, b->range.first + i, g->row);
         for (size_t j = 0; j < g->d; j++) diagonal[j] -= ee[i] * g->row[j] * g->row[j];
     }
     for (size_t j = 0; j < g->auxiliaries; j++) {
@@ -293,8 +294,8 @@ static void survey(sag *g, bool store)
     memcpy(g->s->w, g->p, g->d * sizeof *g->p);
     memset(g->inverse, 0, g->u->dim * sizeof *g->inverse);
     if (store) {
-        memset(g->r, 0, g->data->n * sizeof *g->r);
-        memset(g->ra, 0, g->auxiliaries * g->data->n * sizeof *g->ra);
+        memset(g->r, 0, g->data->local_rows * sizeof *g->r);
+        memset(g->ra, 0, g->auxiliaries * g->data->local_rows * sizeof *g->ra);
         memset(g->sum, 0, g->d * sizeof *g->sum);
         memset(g->sum_aux, 0, g->auxiliaries * sizeof *g->sum_aux);
         memset(g->visited, 1, g->blocks);

@@ -98,7 +98,7 @@ static void scan_rows(const void *self, row_range r, double *scratch, double *to
     for (size_t i = 0; i < r.n; i++) {
         total[0] = fmax(total[0], fabs(s.along[i]));
         total[1] = fmax(total[1], opposing_slope(&s, i));
-        total[2] += s.along[i] * s.along[i] / (double)rows_all(k->u->data);
+        total[2] += s.along[i] * s.along[i] / (double)total_rows(k->u->data);
     }
 }
 
@@ -135,7 +135,7 @@ static sbps_status direction_scan_run(const posterior *u, const double *w, const
 static double row_magnitude(const scan *k, size_t row, double *x)
 {
     double sum = 0.0;
-    k->u->data->storage->decode(k->u->data, row, x);
+    k->u->data->storage.kind->decode(k->u->data, row, x);
     for (size_t j = 0; j < k->u->data->d; j++) sum += fabs(x[j] * k->line.q[j]);
     return sum;
 }
@@ -191,7 +191,7 @@ static bool is_flat(const search *s, size_t j)
 static double contribution(const search *s, const double *v, size_t j)
 {
     const rows *data = s->u->data;
-    return fabs(v[j]) * hypot(data->mean[j], data->sd[j]);
+    return fabs(v[j]) * hypot(data->table.mean[j], data->table.sd[j]);
 }
 
 /* The part of v that the prior of weight j responds to, in units of predictors. */
@@ -247,8 +247,9 @@ static void list_columns(const search *s, const double *v, double limit, size_t 
             more++;
             continue;
         }
-        int wrote = snprintf(text + used, size - used, "%s'%s'", named ? ", " : "",
-                             data->names ? show_brief(data->names[j], 24).text : "?");
+        int wrote =
+            snprintf(text + used, size - used, "%s'%s'", named ? ", " : "",
+                     data->table.names ? show_brief(data->table.names[j], 24).text : "?");
         used += (size_t)wrote;
         named++;
     }
@@ -263,10 +264,10 @@ static size_t lone_separator(const search *s, double limit)
     const rows *data = s->u->data;
     if (data->partition) return data->d; /* this rank's rows alone cannot decide it */
     for (size_t j = data->intercept ? 1 : 0; j < data->d; j++) {
-        if (contribution(s, s->step, j) <= limit || data->sd[j] == 0.0) continue;
+        if (contribution(s, s->step, j) <= limit || data->table.sd[j] == 0.0) continue;
         double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
-        for (size_t i = 0; i < data->n; i++) {
-            double x = data->storage->cell(data, i, j);
+        for (size_t i = 0; i < data->local_rows; i++) {
+            double x = data->storage.kind->cell(data, i, j);
             size_t class = data->y[i] > 0.5;
             low[class] = fmin(low[class], x);
             high[class] = fmax(high[class], x);
@@ -290,10 +291,10 @@ static sbps_status explain_separation(const search *s, const direction_scan *j, 
                  columns);
     if (alone < data->d)
         snprintf(separator, sizeof separator, "column '%s' alone",
-                 show_name(data->names[alone]).text);
+                 show_name(data->table.names[alone]).text);
     else
         snprintf(separator, sizeof separator, "a combination of columns %s", columns);
-    const char *target = data->target ? data->target : "y";
+    const char *target = data->table.target ? data->table.target : "y";
     static const char *const cure =
         "so with a flat prior the posterior is improper: weights run to infinity; give a "
         "proper prior, e.g. --prior \"normal(0,2.5)\"";
@@ -316,7 +317,7 @@ static bool all_zero(size_t n, const double *y)
 /* The message for a target that is 0 in every row. */
 static sbps_status explain_no_events(const search *s, sbps_error *err)
 {
-    const char *target = s->u->data->target;
+    const char *target = s->u->data->table.target;
     return fail(err, SBPS_NO_MODE,
                 "target '%s' is 0 in every row, so with a flat prior the posterior is "
                 "improper: the rate runs to 0; give a proper prior to the intercept and the "
@@ -337,7 +338,7 @@ sbps_status may_diverge(const search *s, bool *out, sbps_error *err)
 {
     bool opposed = false;
     *out = false;
-    if (!s->u->model->facts.regression || s->u->data->recipe || fits_closely(s) ||
+    if (!s->u->model->facts.regression || s->u->data->storage.recipe || fits_closely(s) ||
         s->decrement <= SMALL)
         return SBPS_OK;
     if (!moves_only_flat(s, s->step, FLAT_PART)) return SBPS_OK;
@@ -348,7 +349,7 @@ sbps_status may_diverge(const search *s, bool *out, sbps_error *err)
 
 sbps_status check_separation(const search *s, bool certain, sbps_error *err)
 {
-    if (!s->u->model->facts.regression || s->u->data->recipe || fits_closely(s) ||
+    if (!s->u->model->facts.regression || s->u->data->storage.recipe || fits_closely(s) ||
         s->decrement > SMALL)
         return SBPS_OK;
     bool opposed;
@@ -361,7 +362,7 @@ sbps_status check_separation(const search *s, bool certain, sbps_error *err)
     if (j.largest < MOVES || (!certain && j.opposing_slope > NEAR_ZERO * j.largest))
         return SBPS_OK;
     bool none = s->u->model->support == SUPPORT_COUNTS &&
-                !rows_any(s->u->data, !all_zero(s->u->data->n, s->u->data->y));
+                !any_rank(s->u->data, !all_zero(s->u->data->local_rows, s->u->data->y));
     if (none) return explain_no_events(s, err);
     return explain_separation(s, &j, err);
 }
@@ -390,22 +391,22 @@ static sbps_status explain_collinear(const search *s, size_t pivot, double large
                                      double residual, sbps_error *err)
 {
     const rows *data = s->u->data;
-    const char *name = data->names ? data->names[pivot] : "?";
+    const char *name = data->table.names ? data->table.names[pivot] : "?";
     static const char *const cure =
         "with a flat prior the posterior is improper; drop the column "
         "or give a proper prior, e.g. --prior \"normal(0,2.5)\"";
     char others[NAMES_MAX * 32 + 32];
-    if (rows_all(data) < data->d)
+    if (total_rows(data) < data->d)
         return fail(err, SBPS_NO_MODE, "%zu rows cannot tell %zu weights apart: %s",
-                    rows_all(data), data->d, cure);
-    if (data->sd[pivot] == 0.0)
+                    total_rows(data), data->d, cure);
+    if (data->table.sd[pivot] == 0.0)
         return fail(err, SBPS_NO_MODE, "column '%s' is %g in every row: %s",
-                    show_name(name).text, data->mean[pivot], cure);
-    if (residual > 1e-3 * data->sd[pivot] * fabs(s->step[pivot]))
+                    show_name(name).text, data->table.mean[pivot], cure);
+    if (residual > 1e-3 * data->table.sd[pivot] * fabs(s->step[pivot]))
         return fail(err, SBPS_NO_MODE,
                     "column '%s' (mean %g, sd %g) varies too little for its size to be "
                     "distinguished from a constant: use --standardize",
-                    show_name(name).text, data->mean[pivot], data->sd[pivot]);
+                    show_name(name).text, data->table.mean[pivot], data->table.sd[pivot]);
     list_columns(s, s->step, 1e-5 * largest, pivot, sizeof others, others);
     return fail(err, SBPS_NO_MODE, "column '%s' is a linear combination of %s%s: %s",
                 show_name(name).text, others[0] ? others : "the intercept",
@@ -456,8 +457,9 @@ static size_t stiff_column(const search *s, const double *v)
     for (size_t j = 0; j < s->dim; j++) {
         size_t c = posterior_named_column(s->u, j);
         if (c >= data->d || (c == 0 && data->intercept)) continue;
-        double size = fabs(v[j] * data->mean[c]);
-        if (fabs(data->mean[c]) <= HARDLY_VARIES * data->sd[c] || size <= largest) continue;
+        double size = fabs(v[j] * data->table.mean[c]);
+        if (fabs(data->table.mean[c]) <= HARDLY_VARIES * data->table.sd[c] || size <= largest)
+            continue;
         largest = size;
         found = c;
     }
@@ -470,8 +472,8 @@ static sbps_status explain_rounded_direction(const search *s, size_t pivot, size
 {
     const rows *data = s->u->data;
     size_t column = stiff < data->d ? stiff : pivot;
-    double mean = data->mean[column], sd = data->sd[column];
-    shown name = show_name(data->names ? data->names[column] : "?");
+    double mean = data->table.mean[column], sd = data->table.sd[column];
+    shown name = show_name(data->table.names ? data->table.names[column] : "?");
     char others[NAMES_MAX * 32 + 32];
     if (sd == 0.0 && stiff < data->d)
         return fail(
@@ -512,11 +514,13 @@ sbps_status check_rounded_direction(search *s, size_t pivot, double size, sbps_e
 {
     const rows *data = s->u->data;
     bool regression = s->u->model->facts.regression && pivot < data->d;
-    if (s->u->model->row_model || s->u->model->facts.rowless || data->recipe) return SBPS_OK;
+    if (s->u->model->row_model || s->u->model->facts.rowless || data->storage.recipe)
+        return SBPS_OK;
     null_vector(s, pivot);
     size_t stiff = stiff_column(s, s->step);
     if (stiff == data->d && !regression) return SBPS_OK;
-    double by_rows = stiff < data->d ? pow(data->sd[stiff] / data->mean[stiff], 2.0) : 0.0;
+    double by_rows =
+        stiff < data->d ? pow(data->table.sd[stiff] / data->table.mean[stiff], 2.0) : 0.0;
     sbps_status status = regression ? curvature_from_rows(s, s->step, &by_rows, err) : SBPS_OK;
     if (status != SBPS_OK) return status;
     double diagonal = 0.0;
@@ -535,7 +539,7 @@ sbps_status check_target(const search *s, sbps_error *err)
     return fail(
         err, SBPS_NO_MODE,
         "target '%s' (mean %g, sd %g) varies too little for its size: subtract its mean",
-        show_name(data->target ? data->target : "y").text, mean, sd);
+        show_name(data->table.target ? data->table.target : "y").text, mean, sd);
 }
 
 /* ---- perfect fits ---- */
@@ -559,8 +563,8 @@ static sbps_status explain_perfect_fit(const search *s, const model_auxiliary *b
                 "the columns predict '%s' perfectly, so %s runs to %s and the posterior has no "
                 "mode; is the target, or a copy of it, among the columns, or are there too few "
                 "rows (%zu) for %zu weights?",
-                show_name(data->target ? data->target : "y").text, by->name,
-                by->perfect_fit > 0.0 ? "0" : "infinity", rows_all(data), data->d);
+                show_name(data->table.target ? data->table.target : "y").text, by->name,
+                by->perfect_fit > 0.0 ? "0" : "infinity", total_rows(data), data->d);
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -573,9 +577,9 @@ static int compare_doubles(const void *a, const void *b)
  * insensitive to a single outlier. INFINITY where it is not known. */
 static sbps_status log_typical(const rows *data, double *out, sbps_error *err)
 {
-    size_t n = data->n < TYPICAL_ROWS ? data->n : TYPICAL_ROWS;
+    size_t n = data->local_rows < TYPICAL_ROWS ? data->local_rows : TYPICAL_ROWS;
     *out = INFINITY;
-    if (data->partition || data->recipe || !data->y) return SBPS_OK;
+    if (data->partition || data->storage.recipe || !data->y) return SBPS_OK;
     double *y = new_doubles(n);
     if (!y) return fail_memory(err);
     for (size_t i = 0; i < n; i++) y[i] = data->y[i] - (data->offset ? data->offset[i] : 0.0);

@@ -44,11 +44,11 @@ typedef struct {
 /* Cuts a distributed table to its first n rows: every rank cuts its own. */
 static void cut_partition(const rows *all, size_t n, subset *s)
 {
-    size_t first = all->partition->first, ours = n > first ? n - first : 0;
+    size_t first = all->partition->first_row, ours = n > first ? n - first : 0;
     s->partition = *all->partition;
-    s->partition.whole = n;
+    s->partition.total_rows = n;
     s->data.partition = &s->partition;
-    s->data.n = ours < all->n ? ours : all->n;
+    s->data.local_rows = ours < all->local_rows ? ours : all->local_rows;
 }
 
 /* Makes *s a view of the first n rows of u; it borrows from u. */
@@ -56,7 +56,7 @@ static void make_subset(const posterior *u, size_t n, subset *s)
 {
     s->data = *u->data;
     s->u = *u;
-    s->data.n = n;
+    s->data.local_rows = n;
     s->u.data = &s->data;
     if (u->data->partition) cut_partition(u->data, n, s);
 }
@@ -66,7 +66,7 @@ static size_t first_subset(const posterior *u)
 {
     bool groups = u->model->row_model,
          irregular = u->model->facts.uneven && !u->model->facts.log_concave;
-    size_t smallest = SUBSET_PER_PARAMETER * u->dim, n = rows_all(u->data),
+    size_t smallest = SUBSET_PER_PARAMETER * u->dim, n = total_rows(u->data),
            smallest_allowed = groups ? SUBSET_GROUPS : SUBSET_MIN;
     if (smallest < smallest_allowed || groups) smallest = smallest_allowed;
     return irregular || n < SUBSET_TABLE_MIN / (SUBSET_MIN / smallest_allowed) ||
@@ -78,7 +78,7 @@ static size_t first_subset(const posterior *u)
 /* Rows of the subset after one of n, in equal factors up to the last; 0: it was the last. */
 static size_t next_subset(const posterior *u, size_t n)
 {
-    size_t last = rows_all(u->data) / SUBSET_LAST, steps = 1;
+    size_t last = total_rows(u->data) / SUBSET_LAST, steps = 1;
     if (n >= last) return 0;
     for (size_t size = n * SUBSET_GROWTH; size < last; size *= SUBSET_GROWTH) steps++;
     return steps == 1
@@ -89,7 +89,8 @@ static size_t next_subset(const posterior *u, size_t n)
 /* Rows that are enough to correct a step by, at a small cost. */
 static size_t correction_rows(const posterior *u)
 {
-    size_t n = rows_all(u->data) / CORRECTION_LAST, limit = CORRECTION_FIRST * first_subset(u);
+    size_t n = total_rows(u->data) / CORRECTION_LAST,
+           limit = CORRECTION_FIRST * first_subset(u);
     return n < limit ? n : limit;
 }
 
@@ -120,7 +121,7 @@ static mode *mode_of_subsets(const posterior *u, size_t enough, size_t *of)
 
 mode *mode_of_subset(const posterior *u, size_t one_in)
 {
-    size_t of, n = rows_all(u->data), d = u->dim;
+    size_t of, n = total_rows(u->data), d = u->dim;
     mode *approximate = mode_of_subsets(u, n / one_in, &of);
     for (size_t i = 0; approximate && i < d * d; i++)
         approximate->hessian[i] *= (double)n / (double)of;
@@ -130,7 +131,7 @@ mode *mode_of_subset(const posterior *u, size_t one_in)
 sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err)
 {
     size_t of;
-    mode *approximate = start ? NULL : mode_of_subsets(u, rows_all(u->data), &of);
+    mode *approximate = start ? NULL : mode_of_subsets(u, total_rows(u->data), &of);
     sbps_status status =
         mode_find_by(u, approximate ? approximate->w : start, &default_request, out, err);
     mode_destroy(approximate);
@@ -142,7 +143,7 @@ sbps_status mode_near(const posterior *u, const double *start, row_cache *cache,
 {
     subset correction;
     size_t of;
-    mode *approximate = start ? NULL : mode_of_subsets(u, rows_all(u->data), &of);
+    mode *approximate = start ? NULL : mode_of_subsets(u, total_rows(u->data), &of);
     /* without a subset to start from, the direct search is short */
     bool enough = approximate && cache;
     search_request request = {.how = &default_request,
@@ -187,7 +188,7 @@ static sbps_status find_correction(const search *s, const expansion *at_w, doubl
                                    sbps_error *err)
 {
     size_t d = s->dim;
-    double scale = (double)rows_all(s->u->data) / (double)rows_all(s->subset->data);
+    double scale = (double)total_rows(s->u->data) / (double)total_rows(s->subset->data);
     sbps_status status = posterior_gradient(s->subset, s->trial, NULL, correction, err);
     for (size_t j = 0; j < d; j++) {
         double straight = at_w->gradient[j];
