@@ -21,7 +21,7 @@
 #include "ingest/text/converted.h"
 #include "ingest/text/table_files.h"
 #include "table/mapped_table.h"
-#include "table/row_groups_bytes.h"
+#include "table/row_groups.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>

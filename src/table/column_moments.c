@@ -1,21 +1,24 @@
-/* Column moments. Of a block of n rows by the corrected two-pass algorithm (Chan, Golub, LeVeque 1983):
+/* Column moments. Of a block of n rows by the corrected two-pass algorithm (Chan, Golub,
+ * LeVeque 1983):
  *
  *   m    = s + (1/n) sum (x - s),   s the first row                            (1)
  *   e    = (1/n) sum (x - m),   mean = m + e                                   (2)
  *   var  = (1/n) sum (x - m)^2 - e^2                                           (3)
  *
- * and of blocks a and b together, of which b has the share f of the rows, t = mean_b - mean_a,
+ * and of blocks a and b together, of which b has the fraction f of the rows, t = mean_b -
+ * mean_a,
  *
  *   mean = mean_a + f t,   var = (1 - f) var_a + f var_b + f (1 - f) t^2.      (4)
  *
- * A block stays in cache over its two passes and its hash; memory is read once. Blocks of a piece are joined in
- * their order, pieces likewise. */
+ * A block stays in cache over its two passes and its hash; memory is read once. Blocks of a
+ * piece (HASH_ROWS rows) are merged in their order, and so are pieces, whatever thread has
+ * computed them. */
 #include "table/column_moments.h"
 
 #include "core/memory.h"
 #include "core/ranks/ranks.h"
 #include "core/threads.h"
-#include "table/borrowed_rows.h"
+#include "table/gathered_rows.h"
 #include "table/hash.h"
 #include <math.h>
 #include <stdatomic.h>
@@ -26,13 +29,13 @@ enum { BLOCK_ROWS = 1024 };
 
 typedef struct {
     const row_pass *pass;
-    size_t width;     /* doubles of a mean or variance */
-    size_t pieces;    /* of HASH_ROWS rows */
-    size_t first;     /* of those that begin here */
-    double *of_piece; /* means and variances of each */
-    double *
-        of_thread; /* 4 widths: of a block, and its sums; where rows are no doubles, those of a block */
-    size_t thread_doubles; /* doubles */
+    size_t width;          /* doubles of a mean, or of a variance */
+    size_t pieces;         /* of the table */
+    size_t first;          /* piece that begins on this rank */
+    double *of_piece;      /* own pieces * 2 width: mean and variance of each */
+    double *of_thread;     /* threads * thread_doubles: mean, variance and two sums of a
+                      block; its rows, where they are not doubles */
+    size_t thread_doubles; /* of each thread's share of of_thread */
     bool hashed;
     uint64_t seed;
     atomic_ullong joined;
@@ -40,7 +43,7 @@ typedef struct {
 
 /* ---- a block ---- */
 
-/* Row after row, four at a time so that a sum stays in its register. */
+/* sum += sum of x - shift over the rows. Four rows at a time keep a sum in its register. */
 static void add_deviations(size_t width, size_t stride, size_t count, const double *x,
                            const double *shift, double *restrict sum)
 {
@@ -56,6 +59,7 @@ static void add_deviations(size_t width, size_t stride, size_t count, const doub
         for (size_t j = 0; j < width; j++) sum[j] += x[j] - shift[j];
 }
 
+/* square += sum of (x - shift)^2 over the rows. */
 static void add_squared_deviations(size_t width, size_t stride, size_t count, const double *x,
                                    const double *shift, double *restrict square)
 {
@@ -73,7 +77,7 @@ static void add_squared_deviations(size_t width, size_t stride, size_t count, co
         for (size_t j = 0; j < width; j++) square[j] += (x[j] - shift[j]) * (x[j] - shift[j]);
 }
 
-/* mean + e and variance, by sums of x - mean and of its square: (2), (3) */
+/* (2), (3): mean += e and variance, from the sums of x - mean and of its square. */
 static void correct(size_t width, double n, const double *sum, const double *square,
                     double *mean, double *variance)
 {
@@ -84,6 +88,7 @@ static void correct(size_t width, double n, const double *sum, const double *squ
     }
 }
 
+/* (1) to (3) for one block; `mean` is followed by room for the variance and two sums. */
 static void block_moments(size_t width, size_t stride, size_t count, const double *x,
                           double *mean)
 {
@@ -98,7 +103,7 @@ static void block_moments(size_t width, size_t stride, size_t count, const doubl
     correct(width, (double)count, sum, square, mean, variance);
 }
 
-/* (4): the moments of `have` rows and of `more`. */
+/* (4): merges the moments of `more` rows into those of `have`. */
 static void merge_moments(size_t width, size_t have, size_t more, double *mean,
                           const double *other)
 {
@@ -116,6 +121,7 @@ static void merge_moments(size_t width, size_t have, size_t more, double *mean,
 
 /* ---- all rows ---- */
 
+/* Returns the rows of a block as doubles: in place, or in `buffer`. */
 static const double *rows_of_block(const rows *r, size_t first, size_t count, double *buffer)
 {
     if (r->storage.x) return r->storage.x + first * r->stride;
@@ -126,23 +132,26 @@ static const double *rows_of_block(const rows *r, size_t first, size_t count, do
     return buffer;
 }
 
+/* Returns the number of rows of the table from `first` on, at most `limit`. */
 static size_t rows_from_on(const rows *r, size_t first, size_t limit)
 {
     return total_rows(r) - first < limit ? total_rows(r) - first : limit;
 }
 
-/* Row of the table that is the first here. */
+/* Returns the row of the table that is row 0 on this rank. */
 static size_t rows_before(const rows *r)
 {
     return r->partition ? r->partition->first_row : 0;
 }
 
-/* The first piece that begins at row i or later. */
+/* Returns the first piece that begins at row i of the table or later. */
 static size_t piece_from(size_t i)
 {
     return (i + HASH_ROWS - 1) / HASH_ROWS;
 }
 
+/* Moments and hash of one piece. A piece belongs to the rank on which it begins, which also
+ * has its last rows. */
 static void survey_piece(void *self, unsigned worker, size_t index)
 {
     survey *s = self;
@@ -169,7 +178,9 @@ static void survey_piece(void *self, unsigned worker, size_t index)
     }
 }
 
-/* Piece after piece; of rows that are shared out the ranks do so one after another, and all have what the last has. */
+/* Merges the pieces in their order. Ranks do so one after another, each continuing with the
+ * total of the rank before; all receive the last one's. The joined hash is summed over
+ * ranks. */
 static void join_pieces(survey *s, size_t own, double *total)
 {
     const rows *r = s->pass->r;
@@ -192,13 +203,15 @@ static void join_pieces(survey *s, size_t own, double *total)
     }
 }
 
-/* Rows whose piece begins on another rank are looked at there, with what comes before it. */
+/* Calls `before` for the first rows of this rank whose piece begins on the rank before: that
+ * rank computes their moments, but this one stores them. */
 static void before_first(const survey *s)
 {
     size_t head = s->first * HASH_ROWS - rows_before(s->pass->r), n = s->pass->r->local_rows;
     if (s->pass->before) s->pass->before(s->pass->self, 0, head < n ? head : n);
 }
 
+/* Moments of dense, borrowed and generated rows: piece by piece. */
 static sbps_status survey_dense(survey *s, double *total, sbps_error *err)
 {
     const rows *r = s->pass->r;
@@ -219,7 +232,8 @@ static sbps_status survey_dense(survey *s, double *total, sbps_error *err)
     return status;
 }
 
-/* Sums of x - shift and of its square over all rows: from rank to rank, and all have the last one's. */
+/* Sums of x - shift and of its square over all rows, rank after rank; all ranks receive the
+ * last one's. */
 static void sum_shifted(const rows *r, const double *shift, double *sum)
 {
     size_t d = r->d, bytes = 3 * d * sizeof *sum;
@@ -233,8 +247,8 @@ static void sum_shifted(const rows *r, const double *shift, double *sum)
     if (among) ranks_broadcast(among, size - 1, sum, bytes);
 }
 
-/* A storage that sums by itself: all rows are one block. */
-static sbps_status sum_up(const survey *s, double *mean, sbps_error *err)
+/* Moments of a storage that has `sums`: (1) to (3) with all rows as one block. */
+static sbps_status survey_sparse(const survey *s, double *mean, sbps_error *err)
 {
     const rows *r = s->pass->r;
     size_t d = r->d, width = s->width;
@@ -259,7 +273,7 @@ sbps_status column_moments(const row_pass *pass, double *mean, double *sd, uint6
     if (!total) return fail_memory(err);
     if (s.hashed) s.seed = hash_seed(r);
     sbps_status status =
-        r->storage.kind->sums ? sum_up(&s, total, err) : survey_dense(&s, total, err);
+        r->storage.kind->sums ? survey_sparse(&s, total, err) : survey_dense(&s, total, err);
     memcpy(mean, total, r->d * sizeof *mean);
     for (size_t j = 0; j < r->d; j++) sd[j] = sqrt(total[s.width + j]);
     if (pieces) *pieces = atomic_load(&s.joined);

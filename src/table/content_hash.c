@@ -21,9 +21,10 @@ static const char *const content_names[] = {
     [CONTENT_ROUNDED] = "rounded",
 };
 
-/* ---- a formula ---- */
+/* ---- formula ---- */
 
-/* A name and a parenthesis call a function; a power is one, too. */
+/* Returns whether the formula computes with functions or powers: a name before a parenthesis,
+ * or ^. */
 static bool calls_function(const char *formula)
 {
     for (const char *c = formula; *c; c++)
@@ -39,15 +40,16 @@ content_kind content_kind_of(const rows *r, const char *formula)
     return rounded ? CONTENT_ROUNDED : CONTENT_EXACT;
 }
 
-/* ---- a row ---- */
+/* ---- row ---- */
 
-/* Odd, and another for each place. */
+/* Returns an odd factor, different for each place. */
 static uint64_t factor_of(uint64_t place)
 {
     uint64_t f = (place + 1) * UINT64_C(0x9e3779b97f4a7c15);
     return (f ^ f >> 31) | 1;
 }
 
+/* Mixes the bits of a 64-bit word (finaliser of MurmurHash3, variant 13 by Stafford). */
 static uint64_t mix(uint64_t h)
 {
     h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -55,6 +57,7 @@ static uint64_t mix(uint64_t h)
     return h ^ h >> 31;
 }
 
+/* Returns hash(cell): the number's bits, mixed, times the factor of its place; 0 for 0. */
 static uint64_t number_hash(content_kind kind, uint64_t place, double x)
 {
     double rounded = kind == CONTENT_ROUNDED ? (double)(float)x : x;
@@ -77,13 +80,14 @@ void content_numbers(row_content *c, size_t n, const double *x)
     c->h += h;
 }
 
-void content_beside(row_content *c, double y, double weight, double offset)
+void content_targets(row_content *c, double y, double weight, double offset)
 {
-    content_number(c, CONTENT_BESIDE, weight > 0.0 ? y : 0.0);
-    content_number(c, CONTENT_BESIDE + 1, weight);
-    content_number(c, CONTENT_BESIDE + 2, offset);
+    content_number(c, CONTENT_TARGETS, weight > 0.0 ? y : 0.0);
+    content_number(c, CONTENT_TARGETS + 1, weight);
+    content_number(c, CONTENT_TARGETS + 2, offset);
 }
 
+/* FNV-1a, continued from h. */
 static uint64_t text_hash(uint64_t h, const char *begin, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -91,7 +95,8 @@ static uint64_t text_hash(uint64_t h, const char *begin, size_t length)
     return h;
 }
 
-/* "a", or "a:b" of several columns. Numbers count as numbers: 1e5 is 100000. */
+/* Returns the hash of a level, "a" or, of several columns, "a:b". Numbers count by value: 1e5
+ * is 100000. */
 static uint64_t level_hash(const char *level)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -107,7 +112,7 @@ static uint64_t level_hash(const char *level)
 
 void content_group(row_content *c, size_t t, const char *level, size_t count, const double *z)
 {
-    uint64_t place = CONTENT_BESIDE + 3 + ((uint64_t)t << 20);
+    uint64_t place = CONTENT_TARGETS + 3 + ((uint64_t)t << 20);
     c->h += mix(level_hash(level)) * factor_of(place);
     for (size_t j = 0; j < count; j++) content_number(c, place + 1 + j, z[j]);
 }
@@ -117,16 +122,17 @@ uint64_t content_row(const row_content *c)
     return mix(c->h + 1);
 }
 
-/* ---- a table ---- */
+/* ---- table ---- */
 
 typedef struct {
     const rows *r;
     content_kind kind;
-    size_t x_doubles, width; /* doubles for a block of rows, and with those of a group term */
-    double *scratch;         /* of each worker */
+    size_t x_doubles, width; /* doubles of a block of rows, and with those of a group term */
+    double *scratch;         /* width doubles per worker */
     _Atomic uint64_t sum;
 } table_pass;
 
+/* Adds row i of a sparse table. */
 static void add_entries(const rows *r, size_t i, row_content *c)
 {
     if (r->intercept) content_number(c, 0, 1.0);
@@ -134,18 +140,21 @@ static void add_entries(const rows *r, size_t i, row_content *c)
         content_number(c, r->storage.column[at], r->storage.value ? r->storage.value[at] : 1.0);
 }
 
+/* Adds the levels of row i and the columns that vary with them; z is scratch. */
 static void add_groups(const row_groups *g, size_t i, row_content *c, double *z)
 {
     for (size_t t = 0; g && t < g->terms; t++) {
-        const group_term *own = &g->term[t];
-        const group_factor *factor = &g->factor[own->factor];
-        for (size_t j = 0; j < own->count; j++)
-            z[j] = own->column[j] == GROUP_CONSTANT ? 1.0 : g->z[i * g->width + own->column[j]];
-        content_group(c, t, factor->level[factor->of[i]], own->count, z);
+        const group_term *term = &g->term[t];
+        const group_factor *factor = &g->factor[term->factor];
+        for (size_t j = 0; j < term->count; j++)
+            z[j] =
+                term->column[j] == GROUP_CONSTANT ? 1.0 : g->z[i * g->width + term->column[j]];
+        content_group(c, t, factor->level[factor->of[i]], term->count, z);
     }
 }
 
-/* The block's rows as doubles, `stride` from row to row. */
+/* Returns the rows of a block as doubles, `stride` from row to row: in place, or in
+ * `buffer`. */
 static const double *dense_block(const rows *r, size_t first, size_t n, double *buffer)
 {
     if (r->storage.x) return r->storage.x + first * r->stride;
@@ -157,6 +166,7 @@ static const double *dense_block(const rows *r, size_t first, size_t n, double *
     return buffer;
 }
 
+/* Returns the sum (1) over a block of rows. */
 static uint64_t sum_block(const table_pass *p, size_t first, size_t n, double *scratch)
 {
     const rows *r = p->r;
@@ -169,8 +179,8 @@ static uint64_t sum_block(const table_pass *p, size_t first, size_t n, double *s
         else
             add_entries(r, i, &c);
         add_groups(r->groups, i, &c, scratch + p->x_doubles);
-        content_beside(&c, r->y ? r->y[i] : 0.0, r->weight ? r->weight[i] : 1.0,
-                       r->offset ? r->offset[i] : 0.0);
+        content_targets(&c, r->y ? r->y[i] : 0.0, r->weight ? r->weight[i] : 1.0,
+                        r->offset ? r->offset[i] : 0.0);
         sum += content_row(&c);
     }
     return sum;
@@ -188,6 +198,7 @@ static void sum_part(void *self, unsigned worker, size_t part)
     atomic_fetch_add(&p->sum, sum);
 }
 
+/* Returns the largest number of columns of a group term. */
 static size_t max_effects(const row_groups *g)
 {
     size_t largest = 0;
@@ -196,8 +207,8 @@ static size_t max_effects(const row_groups *g)
     return largest;
 }
 
-/* What all ranks have. */
-static uint64_t over_ranks(const rows *r, uint64_t own)
+/* Returns the sum over ranks, modulo 2^64. */
+static uint64_t content_over_ranks(const rows *r, uint64_t own)
 {
     ranks *among = r->partition ? r->partition->among : NULL;
     uint64_t sum = own, theirs;
@@ -223,12 +234,13 @@ sbps_status content_table(const rows *r, content_kind kind, unsigned threads,
                              ? workers_run(threads, (r->local_rows + PART_ROWS - 1) / PART_ROWS,
                                            sum_part, &p, err)
                              : fail_memory(err);
-    if (status == SBPS_OK) *out = (table_content){kind, over_ranks(r, atomic_load(&p.sum))};
+    if (status == SBPS_OK)
+        *out = (table_content){kind, content_over_ranks(r, atomic_load(&p.sum))};
     free(p.scratch);
     return status;
 }
 
-/* ---- as a text ---- */
+/* ---- text ---- */
 
 void content_print(const table_content *c, char *text)
 {

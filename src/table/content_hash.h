@@ -1,8 +1,9 @@
-/* What a table holds, as one number that does not depend on the order of its rows or on how they are stored:
+/* The content of a table as one number that depends neither on the order of its rows nor on how
+ * they are stored:
  *
- *   sum over rows i of mix(h_i) mod 2^64,    h_i = sum over cells of hash(cell)                              (1)
+ *   sum over rows i of mix(h_i) mod 2^64,    h_i = sum over cells of hash(cell)          (1)
  *
- * so that a run can be compared with rows which come one by one, from a text or from memory. */
+ * It tells whether the rows of a file, read one by one, are those of a run. */
 #ifndef TABLE_CONTENT_HASH_H
 #define TABLE_CONTENT_HASH_H
 
@@ -11,8 +12,9 @@
 typedef enum {
     CONTENT_UNKNOWN,
     CONTENT_EXACT, /* every bit of every number counts */
-    CONTENT_ROUNDED /* numbers are rounded to floats first: stored as floats, or made by functions whose last bits
-                       differ between machines */
+    /* numbers are rounded to floats first: they are stored as floats, or computed by functions
+     * whose last bits differ between machines */
+    CONTENT_ROUNDED
 } content_kind;
 
 typedef struct {
@@ -20,33 +22,36 @@ typedef struct {
     uint64_t sum;
 } table_content;
 
-/* Of a table whose columns a formula makes (NULL: none). */
+/* Returns the kind for a table with the columns of a formula (NULL: without one). */
 content_kind content_kind_of(const rows *r, const char *formula);
 
-/* A row, cell by cell; begins as {.kind = ...}. */
+/* The hash of one row, cell by cell; begins as {.kind = ...}. */
 typedef struct {
     content_kind kind;
     uint64_t h;
 } row_content;
 
-/* `place` of a number: its column; others from CONTENT_BESIDE on. A 0 counts for nothing. */
-#define CONTENT_BESIDE ((uint64_t)1 << 33)
+/* First place past those of the columns: the target, weight, offset, then the group terms. */
+#define CONTENT_TARGETS ((uint64_t)1 << 33)
+/* Adds the number at a place: its column of the design, or CONTENT_TARGETS and beyond. 0 adds
+ * nothing, so that sparse and dense rows agree. */
 void content_number(row_content *c, uint64_t place, double x);
+/* Adds n numbers at places 0, 1, ..., n - 1. */
 void content_numbers(row_content *c, size_t n, const double *x);
-/* Of rows of weight 0 the target does not count. */
-void content_beside(row_content *c, double y, double weight, double offset);
-/* The level of group term t, and the `count` numbers that vary with it. */
+/* Adds target, weight and offset; the target of a row of weight 0 does not count. */
+void content_targets(row_content *c, double y, double weight, double offset);
+/* Adds the level of group term t and the `count` numbers z that vary with it. */
 void content_group(row_content *c, size_t t, const char *level, size_t count, const double *z);
-/* What the row adds to the sum. */
+/* Returns mix(h), the row's summand in (1). */
 uint64_t content_row(const row_content *c);
 
-/* Of a whole table; ranks add what each has. Leaves a table that is made on the fly unknown. */
+/* Computes (1) for a whole table, over all ranks. Generated tables stay CONTENT_UNKNOWN. */
 sbps_status content_table(const rows *r, content_kind kind, unsigned threads,
                           table_content *out, sbps_error *err);
 
-/* As a run's file has it, "exact:0123456789abcdef"; at most 32 bytes. "" where it is unknown. */
+/* Writes at most 32 bytes as in a run's file, "exact:0123456789abcdef"; "" if unknown. */
 void content_print(const table_content *c, char *text);
-/* NULL or anything else: unknown. */
+/* Reads such a text; NULL or anything else is CONTENT_UNKNOWN. */
 table_content content_read(const char *text);
 
 #endif

@@ -1,6 +1,7 @@
-/* Column j of row i is a number of kernels.counter_rows: uniform, sd 2/sqrt(3), 16 bits, exact as a double and as 15 decimals.
- * The target is drawn by a law of the row's predictor under weights that the seed has drawn, an intercept's 0, with two
- * words of the row's own. */
+/* Column j of row i is a number of kernels.counter_rows: uniform, sd 2/sqrt(3), 16 bits,
+ * exact as a double and as 15 decimals. The target is drawn from the model's distribution
+ * given the predictor x.truth and two random words of the row. The seed draws the
+ * coefficients `truth`; the intercept's is 0. */
 #include "table/generated_rows.h"
 #include "core/memory.h"
 #include "core/rng.h"
@@ -14,11 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PARTS_MAX   ((size_t)8192) /* of a sum: ranks keep theirs until it is their turn */
+#define PARTS_MAX                                                                              \
+    ((size_t)8192) /* of a sum, at most: each rank stores the totals of its parts */
 #define TARGET_ROWS ((size_t)128)
 
-/* Consecutive rows. */
-static void make_run(const rows *data, size_t first, size_t n, double *x, double *y)
+/* Computes n consecutive rows, and their targets unless y is NULL. */
+static void generate_run(const rows *data, size_t first, size_t n, double *x, double *y)
 {
     const row_recipe *c = data->storage.recipe;
     size_t intercept = data->intercept, stride = data->stride;
@@ -42,11 +44,11 @@ static void make_run(const rows *data, size_t first, size_t n, double *x, double
 static void gather_generated(const rows *data, row_range r, double *x, double *y)
 {
     if (!r.list) {
-        make_run(data, r.first, r.n, x, y);
+        generate_run(data, r.first, r.n, x, y);
         return;
     }
     for (size_t i = 0; i < r.n; i++)
-        make_run(data, r.list[i], 1, x + i * data->stride, y ? y + i : NULL);
+        generate_run(data, r.list[i], 1, x + i * data->stride, y ? y + i : NULL);
 }
 
 const double *generated_targets(const rows *data, row_range r, double *buffer)
@@ -85,7 +87,7 @@ const storage_kind storage_generated = {
     .gather_dense = gather_generated,
 };
 
-/* ---- a table of them ---- */
+/* ---- creation ---- */
 
 static bool name_columns(rows *r)
 {
@@ -100,7 +102,7 @@ static bool name_columns(rows *r)
     return r->table.names && r->table.target;
 }
 
-/* The law's, of columns. */
+/* Sets the exact moments of the columns' distribution, not those of the rows drawn. */
 static bool set_moments(rows *r)
 {
     r->table.mean = new_doubles(r->d);
@@ -112,6 +114,7 @@ static bool set_moments(rows *r)
     return r->table.mean && r->table.sd;
 }
 
+/* Returns a new recipe with the coefficients drawn; NULL: no memory. */
 static row_recipe *write_recipe(const generated_spec *spec, const rows *r)
 {
     row_recipe *c = calloc(1, sizeof *c + r->stride * sizeof *c->truth);
@@ -123,7 +126,7 @@ static row_recipe *write_recipe(const generated_spec *spec, const rows *r)
     return c;
 }
 
-/* What the table is known by: the recipe, and nothing that was made. */
+/* Returns the table's hash: of the recipe, not of the rows, which are never read for it. */
 static uint64_t hash_recipe(const generated_spec *spec)
 {
     const uint64_t numbers[] = {spec->n, spec->features, spec->seed, spec->intercept};
@@ -136,11 +139,11 @@ static uint64_t hash_recipe(const generated_spec *spec)
 static sbps_status check_spec(const generated_spec *spec, sbps_error *err)
 {
     if (spec->n > GENERATED_ROWS)
-        return fail(err, SBPS_BAD_ARG, "--generate: at most %zu rows are made, not %zu",
-                    GENERATED_ROWS, spec->n);
+        return fail(err, SBPS_BAD_ARG, "--generate: %zu rows at most, not %zu", GENERATED_ROWS,
+                    spec->n);
     if (spec->features > GENERATED_COLUMNS_MAX)
         return fail(err, SBPS_BAD_ARG,
-                    "--dim: rows made on the fly have at most %zu columns, not %zu",
+                    "--dim: generated rows have at most %zu columns, not %zu",
                     GENERATED_COLUMNS_MAX, spec->features);
     return SBPS_OK;
 }
@@ -184,8 +187,8 @@ rows generated_sample(const rows *data, size_t n)
 
 /* ---- ranks ---- */
 
-/* Borders of shares lie between parts of sums. */
-static size_t begin_of(const rows *r, size_t size, size_t rank)
+/* Returns the first row of a rank: borders lie between parts of sums. */
+static size_t rank_begin(const rows *r, size_t size, size_t rank)
 {
     if (r->sum_part_rows <= PART_ROWS) return partition_begin(r->local_rows, size, rank);
     size_t units = (r->local_rows + r->sum_part_rows - 1) / r->sum_part_rows,
@@ -198,23 +201,23 @@ sbps_status generated_distribute(rows *r, ranks *among, sbps_error *err)
     size_t size = among->size, smallest = r->local_rows;
     double first;
     for (size_t i = 0; i < size; i++) {
-        size_t own = begin_of(r, size, i + 1) - begin_of(r, size, i);
+        size_t own = rank_begin(r, size, i + 1) - rank_begin(r, size, i);
         if (own < smallest) smallest = own;
     }
     if (smallest < 2 * ROW_BLOCK)
-        return fail(err, SBPS_BAD_ARG,
-                    "%zu rows are too few for %zu ranks, each of which wants %zu: start fewer, "
-                    "or one",
-                    r->local_rows, size, 2 * ROW_BLOCK);
+        return fail(
+            err, SBPS_BAD_ARG,
+            "%zu rows are too few for %zu ranks, which need %zu each: start fewer ranks",
+            r->local_rows, size, 2 * ROW_BLOCK);
     row_partition *partition = malloc(sizeof *partition);
     if (!partition) return fail_memory(err);
     generated_targets(r, rows_from(0, 1), &first);
     *partition = (row_partition){.among = among,
-                                 .first_row = begin_of(r, size, among->rank),
+                                 .first_row = rank_begin(r, size, among->rank),
                                  .total_rows = r->local_rows,
                                  .min_local_rows = smallest,
                                  .target_origin = first};
-    r->local_rows = begin_of(r, size, among->rank + 1) - partition->first_row;
+    r->local_rows = rank_begin(r, size, among->rank + 1) - partition->first_row;
     r->storage.recipe_first = partition->first_row;
     r->partition = partition;
     return SBPS_OK;

@@ -1,9 +1,10 @@
-/* A 64-bit hash of a table, to tell whether a checkpoint belongs to it. Words go round-robin
- * through four lanes, each h <- rotate((h ^ word) K, 29); the lanes are folded the same way.
- * Fast and well mixed; no defence against an adversary.
+/* A 64-bit hash of a table, by which a checkpoint recognises it. Words go round-robin through
+ * four lanes, each h <- rotate((h ^ word) K, 29); the lanes are folded in the same way. Fast
+ * and well mixed; no defence against an adversary.
  *
- * Dense rows of more than one piece are hashed piece by piece: the sum of the pieces' hashes, each mixed with
- * its number, does not ask who was first. */
+ * Dense rows of more than one piece are hashed piece by piece: the hash of x is the sum of the
+ * pieces' hashes, each mixed with its number, and so does not depend on the order in which
+ * threads finish. */
 #include "table/hash.h"
 
 #include "core/ranks/ranks.h"
@@ -25,7 +26,7 @@ hash_stream hash_open(uint64_t seed, size_t size)
 void hash_more(hash_stream *s, const void *bytes, size_t size)
 {
     const unsigned char *p = bytes, *end = p + size;
-    hash_stream now = *s; /* in registers */
+    hash_stream now = *s; /* a local copy stays in registers */
     for (; p < end; p += sizeof now.lane) {
         uint64_t words[HASH_LANES];
         memcpy(words, p, sizeof words);
@@ -55,14 +56,15 @@ static uint64_t hash_doubles(uint64_t h, const double *x, size_t count)
     return x ? hash_bytes(h, x, count * sizeof *x) : mix(h, 1);
 }
 
-/* ---- bytes of several ranks ---- */
+/* ---- over ranks ---- */
 
 typedef struct {
     hash_stream stream;
-    unsigned char rest[HASH_LANES * sizeof(uint64_t)]; /* too few for all lanes */
-    uint64_t held;                                     /* of them */
+    unsigned char rest[HASH_LANES * sizeof(uint64_t)]; /* bytes that do not fill all lanes */
+    uint64_t held;                                     /* number of those bytes */
 } hash_relay;
 
+/* Adds bytes that need not fill whole lanes. */
 static void relay_add(hash_relay *c, const void *bytes, size_t size)
 {
     const unsigned char *from = bytes;
@@ -78,12 +80,13 @@ static void relay_add(hash_relay *c, const void *bytes, size_t size)
     memcpy(c->rest, from + first + whole, c->held);
 }
 
+/* Continues with the hash of the rank before. */
 static void relay_receive(ranks *among, hash_relay *c)
 {
     if (ranks_rank(among) > 0) ranks_receive(among, among->rank - 1, c, sizeof *c);
 }
 
-/* To the next rank; from the last the hash goes to all. */
+/* Sends the hash to the next rank; returns the last rank's on all of them. */
 static uint64_t relay_finish(ranks *among, hash_relay *c)
 {
     if (!among) return hash_close(&c->stream, c->rest, c->held);
@@ -106,7 +109,7 @@ static ranks *ranks_with(const rows *r)
     return r->partition ? r->partition->among : NULL;
 }
 
-/* One number a row. */
+/* Hash of one number per row, over all ranks. */
 static uint64_t hash_column(uint64_t h, const rows *r, const double *x)
 {
     if (!x) return mix(h, 1);
@@ -115,7 +118,8 @@ static uint64_t hash_column(uint64_t h, const rows *r, const double *x)
 
 /* ---- sparse rows ---- */
 
-/* Where rows start, counted as if the entries of all ranks lay in one place. */
+/* Hash of the starts of rows, counted as if one process had the entries of all ranks; `before`
+ * is the number of entries on the ranks before. */
 static uint64_t hash_starts(uint64_t h, const rows *r, uint64_t before)
 {
     ranks *among = ranks_with(r);
@@ -131,6 +135,7 @@ static uint64_t hash_starts(uint64_t h, const rows *r, uint64_t before)
     return relay_finish(among, &c);
 }
 
+/* Hash of the starts, columns and values of sparse rows, over all ranks. */
 static uint64_t hash_entries(uint64_t h, const rows *r)
 {
     ranks *among = ranks_with(r);

@@ -1,4 +1,5 @@
-/* The hash of a table, by pieces that several may make at the same time. */
+/* The hash of a table, by which a checkpoint recognises it. x is hashed by pieces of HASH_ROWS
+ * rows, which several threads and ranks may do at the same time. */
 #ifndef TABLE_HASH_H
 #define TABLE_HASH_H
 
@@ -11,23 +12,24 @@ typedef struct {
     uint64_t lane[HASH_LANES], end;
 } hash_stream;
 
-/* `size` bytes will come in all. */
+/* Begins the hash of `size` bytes. */
 hash_stream hash_open(uint64_t seed, size_t size);
-/* A whole number of HASH_LANES words. */
+/* Adds bytes, a whole number of HASH_LANES 64-bit words. */
 void hash_more(hash_stream *s, const void *bytes, size_t size);
-/* The last bytes, of any number. */
+/* Adds the last bytes, any number of them; returns the hash. */
 uint64_t hash_close(hash_stream *s, const void *bytes, size_t size);
 
-/* Of dense rows: where x begins, and the bytes of a row of it. */
+/* Dense rows: returns where x begins, and the bytes of a row in *bytes. */
 const unsigned char *hash_rows(const rows *r, size_t *bytes);
-/* The same of bytes that ranks have one after another, `size` here and `whole` in all; every rank gets the hash. */
+/* Returns on every rank the hash of the ranks' bytes one after another: `size` on this rank,
+ * `whole` in all. */
 uint64_t hash_over(struct ranks *among, uint64_t seed, const void *bytes, size_t size,
                    size_t whole);
-/* What the pieces of x begin with. */
+/* Returns the seed of the hash of each piece of x: shape and storage. */
 uint64_t hash_seed(const rows *r);
-/* Piece `index` of `count` joins the others, which may come in any order; they begin as 0. */
+/* Returns `others` (0 at first) joined with piece `index` of `count`, in any order. */
 uint64_t hash_join(uint64_t others, uint64_t piece, size_t index, size_t count);
-/* The table's, once all pieces of x have joined; those of sparse rows are none. */
+/* Returns the hash of a table whose pieces are joined; `pieces` is not used for sparse rows. */
 uint64_t hash_table(const rows *r, uint64_t pieces);
 
 #endif

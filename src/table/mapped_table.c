@@ -1,14 +1,15 @@
-/* Tables on disk, from the reader's side: checked, then mapped.
+/* Mapping of converted tables.
  *
- * Only header, means, sds and names are read and summed; the numbers stay where they are until a
- * window touches them, and their damage goes unseen (the hash is the converter's word). Everything
- * that points into the file is checked against its size, so that no file can make us look outside
- * it: the places of sparse rows' entries too, which takes a sweep over them. */
+ * Only header, means, sds and names are read and checksummed. The numbers stay on disk until
+ * they are used, and damage to them is not detected. Everything that points into the file is
+ * checked against its size, so that no file makes the program read outside the mapping: the
+ * starts and columns of sparse rows, too, which takes one pass over them. */
 #include "table/mapped_table.h"
 
 #include "core/memory.h"
 #include "core/printable.h"
-#include "table/row_groups_bytes.h"
+#include "table/read_ahead.h"
+#include "table/row_groups.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,7 +23,8 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tables are little-endian");
 _Static_assert(sizeof(table_header) <= TABLE_PAGE, "the header is the first page");
 
-static const size_t COUNT_MAX = (size_t)1 << 48; /* products of two cannot be checked beyond */
+static const size_t COUNT_MAX = (size_t)1
+                                << 48; /* keeps products of two counts within 64 bits */
 
 uint32_t table_crc(const table_header *h)
 {
@@ -61,14 +63,14 @@ bool table_recognise(const char *path)
     char magic[8] = "";
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) return false;
-    /* a pipe would lose its first bytes */
+    /* reading from a pipe would consume its first bytes */
     bool regular = fstat(file, &about) == 0 && S_ISREG(about.st_mode);
     ssize_t got = regular ? pread(file, magic, sizeof magic, 0) : 0;
     close(file);
     return got == sizeof magic && memcmp(magic, TABLE_MAGIC, sizeof magic) == 0;
 }
 
-/* ---- is it sound? ---- */
+/* ---- checks ---- */
 
 static sbps_status fail_damaged(const char *path, const char *what, sbps_error *err)
 {
@@ -82,24 +84,24 @@ static sbps_status check_header(const char *path, const table_header *h, uint64_
     if (h->version > TABLE_VERSION)
         return fail(
             err, SBPS_BAD_FILE,
-            "%s: a table of version %u; this program reads up to version %d: convert it "
-            "again, or use a newer program",
+            "%s: the table has format version %u, and this program reads up to version %d: "
+            "convert it again, or use a newer program",
             path, (unsigned)h->version, TABLE_VERSION);
     if (table_crc(h) != h->crc)
         return fail_damaged(path, "the checksum of its header is wrong", err);
     if (bytes < h->bytes)
         return fail(err, SBPS_BAD_FILE,
-                    "%s: the table is cut off: it has %llu bytes of %llu; convert it again",
-                    path, (unsigned long long)bytes, (unsigned long long)h->bytes);
+                    "%s: the table is truncated: %llu of %llu bytes; convert it again", path,
+                    (unsigned long long)bytes, (unsigned long long)h->bytes);
     if (bytes > h->bytes) return fail_damaged(path, "bytes follow its end", err);
     if (h->version < TABLE_VERSION_GROUPS && (h->groups.at || h->groups.size))
-        return fail_damaged(path, "it has groups that its version does not know", err);
+        return fail_damaged(path, "its version does not have groups", err);
     return SBPS_OK;
 }
 
 static const storage_kind *const storages[] = {STORAGE_KINDS(KIND_LISTED)};
 
-/* NULL: unknown. */
+/* Returns the storage that the header names; NULL: unknown. */
 static const storage_kind *storage_named(const table_header *h)
 {
     for (size_t k = 0; k < sizeof storages / sizeof *storages; k++)
@@ -107,13 +109,14 @@ static const storage_kind *storage_named(const table_header *h)
     return NULL;
 }
 
+/* Returns whether a section has the expected size and is aligned and inside the file. */
 static bool section_fits(const table_header *h, const table_section *s, uint64_t size)
 {
     return s->size == size && s->at % TABLE_PAGE == 0 && s->at >= TABLE_PAGE &&
            s->at <= h->bytes && size <= h->bytes - s->at;
 }
 
-/* Dense rows: stride numbers each. */
+/* Dense rows: stride numbers each, of `number` bytes. */
 static bool x_fits(const table_header *h, size_t number)
 {
     if (h->columns > 0 && h->rows > h->bytes / (h->stride * number)) return false;
@@ -150,15 +153,15 @@ static bool counts_fit(const table_header *h)
     return fine && n <= h->bytes / sizeof(double) && d <= h->bytes / sizeof(double);
 }
 
-/* Sizes as the counts ask for; only then may anything be touched. */
+/* Checks that every section has the size that the counts imply, before anything is read. */
 static sbps_status check_sections(const char *path, const table_header *h, sbps_error *err)
 {
     const storage_kind *storage = storage_named(h);
     const table_section *s = h->section;
     if (!storage)
-        return fail(err, SBPS_BAD_FILE, "%s: numbers are stored as '%.15s', which is unknown",
+        return fail(err, SBPS_BAD_FILE, "%s: unknown storage '%.15s'; use a newer program",
                     path, show(h->storage, h->storage + strnlen(h->storage, 15)).text);
-    if (!counts_fit(h)) return fail_damaged(path, "its counts do not fit its size", err);
+    if (!counts_fit(h)) return fail_damaged(path, "its counts do not match its size", err);
     uint64_t row_bytes = h->rows * sizeof(double), column_bytes = h->columns * sizeof(double);
     bool fine = rows_fit(h, storage) && section_fits(h, &s[SECTION_Y], row_bytes) &&
                 section_fits(h, &s[SECTION_MEAN], column_bytes) &&
@@ -170,15 +173,15 @@ static sbps_status check_sections(const char *path, const table_header *h, sbps_
         fine = fine && (h->groups.size == 0 || section_fits(h, &h->groups, h->groups.size));
     if (h->version >= TABLE_VERSION_DESIGN)
         fine = fine && h->design.size > 0 && section_fits(h, &h->design, h->design.size);
-    return fine ? SBPS_OK : fail_damaged(path, "a section lies outside it", err);
+    return fine ? SBPS_OK : fail_damaged(path, "a section is outside the file", err);
 }
 
-/* ---- what its text says ---- */
+/* ---- text section ---- */
 
 typedef struct {
     table_making how;
-    const char *names;          /* the first of the columns' names, each ending in NUL */
-    const char *notes, *labels; /* NULL: none; the first of them */
+    const char *names;          /* first name of a column, each ending in NUL */
+    const char *notes, *labels; /* NULL: none; the first label */
     size_t label_count;
 } table_text;
 
@@ -197,13 +200,13 @@ static bool read_text(const table_header *h, const unsigned char *base, table_te
     if (p >= end) return false;
     out->notes = p;
     p += strlen(p) + 1;
-    if (p - out->notes > 1 && p[-2] != '\n') return false; /* every note is a whole line */
+    if (p - out->notes > 1 && p[-2] != '\n') return false; /* every note ends its line */
     out->labels = p;
     for (; p < end; p += strlen(p) + 1) out->label_count++;
     return true;
 }
 
-/* ---- rows over the map ---- */
+/* ---- rows ---- */
 
 double *table_at(const table_header *h, unsigned char *base, section_name k)
 {
@@ -222,7 +225,8 @@ void table_show_entries(const table_header *h, unsigned char *base, rows *r)
     r->storage.value = entries_at(h, base, ENTRIES_VALUE);
 }
 
-/* Increasing, and columns of the table; the intercept has no entries. */
+/* Returns whether the columns of a row increase and are columns of the table; the intercept has
+ * no entries. */
 static bool columns_are_sound(const rows *r, const uint32_t *column, size_t count)
 {
     bool sound = count == 0 || (column[0] >= r->intercept && column[count - 1] < r->d);
@@ -230,17 +234,18 @@ static bool columns_are_sound(const rows *r, const uint32_t *column, size_t coun
     return sound;
 }
 
-/* Every start, before anything is looked up by it, and every column. */
+/* Returns what is wrong with the entries, or NULL. Starts are checked before columns are read
+ * through them. */
 static const char *fault_of_entries(const rows *r, size_t count)
 {
     if (r->storage.start[0] != 0 || r->storage.start[r->local_rows] != count)
-        return "its rows do not hold the entries there are";
+        return "the entries of its rows do not add up";
     for (size_t i = 0; i < r->local_rows; i++) {
         if (r->storage.start[i] > r->storage.start[i + 1] || r->storage.start[i + 1] > count)
-            return "the entries of a row begin behind their end";
+            return "the entries of a row end before they begin";
         size_t begin = r->storage.start[i], row_count = r->storage.start[i + 1] - begin;
         if (row_count > 0 && !columns_are_sound(r, r->storage.column + begin, row_count))
-            return "the columns of a row do not increase, or are none of the table's";
+            return "the columns of a row do not increase, or are not in the table";
     }
     return NULL;
 }
@@ -252,6 +257,7 @@ static sbps_status check_entries(const char *path, const table_header *h, const 
     return fault ? fail_damaged(path, fault, err) : SBPS_OK;
 }
 
+/* Copies notes and labels into r; false: no memory. */
 static bool copy_notes(const table_text *t, rows *r)
 {
     const char *label = t->labels;
@@ -264,6 +270,7 @@ static bool copy_notes(const table_text *t, rows *r)
     return true;
 }
 
+/* Copies means, sds, names, target, notes and labels into r; false: no memory. */
 static bool copy_small(const table_header *h, unsigned char *base, const table_text *t, rows *r)
 {
     r->table.mean = new_doubles(r->d);
@@ -281,6 +288,7 @@ static bool copy_small(const table_header *h, unsigned char *base, const table_t
     return copy_notes(t, r);
 }
 
+/* Points r to the sections of the mapped file and copies the small ones. */
 static sbps_status make_rows(const table_header *h, const table_text *t, rows *r,
                              sbps_error *err)
 {
@@ -306,6 +314,7 @@ static sbps_status make_rows(const table_header *h, const table_text *t, rows *r
     return fail_memory(err);
 }
 
+/* Opens, checks and maps the file. */
 static sbps_status open_map(const char *path, struct table_file *f, table_header *h,
                             sbps_error *err)
 {
@@ -314,7 +323,8 @@ static sbps_status open_map(const char *path, struct table_file *f, table_header
     if (f->file < 0 || fstat(f->file, &about) != 0)
         return fail(err, SBPS_NO_FILE, "%s: %s", path, strerrordesc_np(errno));
     if (pread(f->file, h, sizeof *h, 0) != (ssize_t)sizeof *h)
-        return fail(err, SBPS_BAD_FILE, "%s: the table is cut off within its header", path);
+        return fail(err, SBPS_BAD_FILE,
+                    "%s: the table is truncated within its header; convert it again", path);
     sbps_status status = check_header(path, h, (uint64_t)about.st_size, err);
     if (status == SBPS_OK) status = check_sections(path, h, err);
     if (status != SBPS_OK) return status;
@@ -329,7 +339,7 @@ static sbps_status open_map(const char *path, struct table_file *f, table_header
     return SBPS_OK;
 }
 
-/* Levels of rows and what varies with them, copied. */
+/* Copies the groups of rows, if the table has some. */
 static sbps_status read_groups(const char *path, const table_header *h, rows *r,
                                table_making *how, sbps_error *err)
 {
@@ -337,8 +347,7 @@ static sbps_status read_groups(const char *path, const table_header *h, rows *r,
     if (h->version < TABLE_VERSION_GROUPS || none) return SBPS_OK;
     r->groups = groups_read(r->storage.mapped->base + h->groups.at, h->groups.size,
                             r->local_rows, &how->formula);
-    return r->groups ? SBPS_OK
-                     : fail_damaged(path, "its groups do not hold what they should", err);
+    return r->groups ? SBPS_OK : fail_damaged(path, "its groups are inconsistent", err);
 }
 
 static sbps_status read_design(const char *path, const table_header *h, rows *r,
@@ -367,14 +376,14 @@ sbps_status table_map(const char *path, rows **out, table_making *how, sbps_erro
     sbps_status status = r->storage.mapped->readers ? SBPS_OK : fail_memory(err);
     if (status == SBPS_OK) status = open_map(path, r->storage.mapped, &h, err);
     if (status == SBPS_OK && !read_text(&h, r->storage.mapped->base, &t))
-        status = fail_damaged(path, "its text does not hold what it should", err);
+        status = fail_damaged(path, "its text section is incomplete", err);
     if (status == SBPS_OK) status = make_rows(&h, &t, r, err);
     if (status == SBPS_OK) status = read_groups(path, &h, r, &t.how, err);
     if (status == SBPS_OK) status = read_design(path, &h, r, err);
     if (status == SBPS_OK && r->storage.start) status = check_entries(path, &h, r, err);
     if (status == SBPS_OK) {
         madvise(r->storage.mapped->base, r->storage.mapped->size,
-                MADV_RANDOM); /* see read_ahead.c */
+                MADV_RANDOM); /* read_ahead.c asks for more */
         t.how.standardized = h.flags & TABLE_STANDARDIZED;
         *how = t.how;
         *out = r;

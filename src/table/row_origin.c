@@ -1,22 +1,25 @@
-/* A table in memory of few rows was permuted by Fisher-Yates. Of many, rows are dealt to piles at random, a word
- * giving four of them theirs, and each pile, which stays in cache, is permuted by Fisher-Yates (Rao 1961;
- * Sandelius 1962): uniform as well, and several can do it. Shares of rows and piles have streams of their own, so
- * that it does not matter who does what. It is done again to say where a row was.
+/* In memory: few rows are permuted by Fisher-Yates. Many rows are assigned to buckets at
+ * random, four rows per random word, and each bucket, which stays in cache, is permuted by
+ * Fisher-Yates (Rao 1961; Sandelius 1962). This is uniform as well, and several threads can do
+ * it: chunks of rows and buckets have random streams of their own, so that the result does not
+ * depend on the threads. The permutation is not stored but computed again to find where a row
+ * came from.
  *
- * A converted table lies in the order of its rows' random keys (shuffle.c): one pass over the keys counts them by
- * their top bits, which tells the buckets of the rows sought; a second keeps the keys of those. */
+ * A converted table is in the order of its rows' random keys (shuffle.c). One pass over the
+ * keys counts them by their top bits, which gives the buckets of the requested rows; a second
+ * pass collects the keys of those buckets. */
 #include "table/row_origin.h"
 
 #include "core/rng.h"
 #include "core/threads.h"
-#include "table/shuffle_buckets.h"
 #include <stdlib.h>
 
 #define TOP_BITS 16
 #define BUCKETS  ((size_t)1 << TOP_BITS)
 #define AHEAD    ((size_t)32)
 
-/* The places that the next few exchanges need, asked for before they are: memory is far. */
+/* Fisher-Yates. The places of the next few exchanges are prefetched, because the array is
+ * larger than the cache. */
 static void permute(uint64_t seed, size_t n, size_t *to)
 {
     size_t other[AHEAD], i = n - 1;
@@ -40,13 +43,13 @@ typedef struct {
     uint64_t seed;
     size_t n, buckets; /* a power of two */
     uint16_t *bucket;  /* of each row */
-    size_t *next;      /* of each share and pile: rows of it, then the place of the next one */
-    size_t *begin;     /* of each pile */
-    uint32_t *place; /* where the rows of each pile go within it, in the order of the source */
-    size_t *list;    /* room for `longest` a thread */
-    size_t longest;  /* pile */
-    size_t *to;      /* where each row goes, or */
-    uint32_t *from;  /* which row goes to each place; one of both */
+    size_t *next;      /* chunks * buckets: rows of each, then the place of the next one */
+    size_t *begin;     /* buckets + 1: first place of each */
+    uint32_t *place;   /* place of each row within its bucket, in source order */
+    size_t *list;      /* longest per thread */
+    size_t longest;    /* rows of the longest bucket */
+    size_t *to;        /* the place of each row; or NULL, and */
+    uint32_t *from;    /* the source row at each place; one of both is filled */
 } bucket_shuffle;
 
 static void draw_buckets(void *self, unsigned worker, size_t chunk)
@@ -64,7 +67,7 @@ static void draw_buckets(void *self, unsigned worker, size_t chunk)
     }
 }
 
-/* Counts become places: of a pile those of the first share, then the second's, ... */
+/* Turns counts into first places: within a bucket chunk by chunk. */
 static void counts_to_places(const bucket_shuffle *d)
 {
     size_t at = 0;
@@ -102,7 +105,7 @@ static void place_chunk(void *self, unsigned worker, size_t chunk)
     }
 }
 
-/* Room to permute each pile in. */
+/* Allocates the lists in which buckets are permuted. */
 static bool open_lists(bucket_shuffle *d, unsigned threads)
 {
     for (size_t b = 0; b < d->buckets; b++)
@@ -122,7 +125,7 @@ static bool scatter_to_buckets(bucket_shuffle *d, unsigned threads)
     return status == SBPS_OK;
 }
 
-/* Into `to` or `from`. */
+/* Fills `to` or `from`; false: no memory. */
 static bool permute_many(uint64_t seed, size_t n, size_t *to, uint32_t *from, unsigned threads)
 {
     bucket_shuffle d = {
@@ -144,7 +147,7 @@ size_t *shuffled_places(uint64_t seed, size_t n, unsigned threads)
 {
     size_t *to = malloc(n * sizeof *to);
     if (!to) return NULL;
-    if (n <= FEW) {
+    if (n <= SHUFFLE_ROWS_FEW) {
         permute(seed, n, to);
         return to;
     }
@@ -156,9 +159,10 @@ size_t *shuffled_places(uint64_t seed, size_t n, unsigned threads)
 uint32_t *shuffled_sources(uint64_t seed, size_t n, unsigned threads)
 {
     uint32_t *from = malloc(n * sizeof *from);
-    size_t *to = from && n <= FEW ? shuffled_places(seed, n, 1) : NULL;
+    size_t *to = from && n <= SHUFFLE_ROWS_FEW ? shuffled_places(seed, n, 1) : NULL;
     for (size_t i = 0; to && i < n; i++) from[to[i]] = (uint32_t)i;
-    bool done = from && (to || (n > FEW && permute_many(seed, n, NULL, from, threads)));
+    bool done =
+        from && (to || (n > SHUFFLE_ROWS_FEW && permute_many(seed, n, NULL, from, threads)));
     free(to);
     if (done) return from;
     free(from);
@@ -194,7 +198,7 @@ static int by_key(const void *a, const void *b)
     return p->row < q->row ? -1 : p->row > q->row;
 }
 
-/* How many rows there are in each bucket. */
+/* Returns the number of rows in each bucket; NULL: no memory. */
 static size_t *count_buckets(const rows *data)
 {
     size_t *count = calloc(BUCKETS + 1, sizeof *count);
@@ -204,12 +208,12 @@ static size_t *count_buckets(const rows *data)
     return count;
 }
 
-/* The buckets that hold some of the places, and their keys. */
+/* The buckets that hold some of the requested places, and their keys. */
 typedef struct {
-    size_t *begin; /* of each bucket and the end, among all places */
-    size_t *from;  /* where its keys begin among those kept; SIZE_MAX: they are not wanted */
+    size_t *begin; /* BUCKETS + 1: first place of each */
+    size_t *from;  /* first of its keys among those collected; SIZE_MAX: not requested */
     keyed *keys;
-    size_t kept;
+    size_t collected;
 } key_buckets;
 
 static size_t bucket_of(const key_buckets *b, size_t place)
@@ -240,14 +244,14 @@ static bool find_buckets(const rows *data, size_t count, const size_t *place, ke
     for (size_t i = 0; i < count; i++) b->from[bucket_of(b, place[i])] = 0;
     for (size_t k = 0; k < BUCKETS; k++) {
         if (b->from[k] == SIZE_MAX) continue;
-        b->from[k] = b->kept;
-        b->kept += b->begin[k + 1] - b->begin[k];
+        b->from[k] = b->collected;
+        b->collected += b->begin[k + 1] - b->begin[k];
     }
-    b->keys = malloc((b->kept + 1) * sizeof *b->keys);
+    b->keys = malloc((b->collected + 1) * sizeof *b->keys);
     return b->keys;
 }
 
-/* Keys of these buckets, in their order. */
+/* Collects the keys of the requested buckets and sorts them. */
 static void fill_buckets(const rows *data, key_buckets *b)
 {
     rng random = rng_stream(data->table.seed, 0, RNG_SHUFFLE);

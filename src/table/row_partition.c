@@ -8,15 +8,16 @@
 #include <string.h>
 
 #define PARTS_FROM                                                                             \
-    ((size_t)16) /* a rank, for borders between parts: shares then are a sixteenth apart at most */
-#define RANK_ROWS_MIN (2 * ROW_BLOCK) /* rows of a rank: batches are made of them */
+    ((size_t)16) /* parts per rank from which borders are between parts: ranks
+                    then differ by a sixteenth at most */
+#define RANK_ROWS_MIN (2 * ROW_BLOCK) /* mini-batches are drawn from a rank's rows */
 
 size_t partition_begin(size_t whole, size_t size, size_t rank)
 {
     size_t unit = whole / size >= PARTS_FROM * PART_ROWS ? PART_ROWS : ROW_BLOCK;
     size_t units = (whole + unit - 1) / unit;
-    size_t begin =
-        (units / size * rank + units % size * rank / size) * unit; /* units * rank / size */
+    size_t begin = (units / size * rank + units % size * rank / size) *
+                   unit; /* units * rank / size without overflow */
     return begin < whole ? begin : whole;
 }
 
@@ -29,10 +30,10 @@ sbps_status partition_create(size_t whole, ranks *among, row_partition **out, sb
     }
     *out = NULL;
     if (smallest < RANK_ROWS_MIN)
-        return fail(err, SBPS_BAD_ARG,
-                    "%zu rows are too few for %zu ranks, each of which wants %zu: start fewer, "
-                    "or one",
-                    whole, size, RANK_ROWS_MIN);
+        return fail(
+            err, SBPS_BAD_ARG,
+            "%zu rows are too few for %zu ranks, which need %zu each: start fewer ranks", whole,
+            size, RANK_ROWS_MIN);
     if (!(*out = malloc(sizeof **out))) return fail_memory(err);
     **out = (row_partition){.among = among,
                             .first_row = partition_begin(whole, size, among->rank),
@@ -41,6 +42,7 @@ sbps_status partition_create(size_t whole, ranks *among, row_partition **out, sb
     return SBPS_OK;
 }
 
+/* Returns target less offset of the first local row. */
 static double origin_of(const rows *r)
 {
     return r->y[0] - (r->offset ? r->offset[0] : 0.0);
@@ -53,7 +55,8 @@ void partition_set_origin(const rows *r)
                     sizeof r->partition->target_origin);
 }
 
-/* An array in memory becomes `count` of its elements from `first`; a mapped one is only pointed into. */
+/* Reduces an array in memory to `count` elements from `first`; a mapped one is only pointed
+ * into. */
 static bool cut(bool mapped, void **array, size_t each, size_t first, size_t count)
 {
     unsigned char *from = *array;
@@ -71,7 +74,8 @@ static bool cut(bool mapped, void **array, size_t each, size_t first, size_t cou
     return true;
 }
 
-/* Entries of sparse rows; a mapped table's are found by where its rows start in the file. */
+/* Reduces the entries of sparse rows. Those of a mapped table stay: starts count from the
+ * beginning of the file. */
 static bool cut_entries(rows *r, size_t first, size_t n)
 {
     if (!r->storage.start) return true;
@@ -97,7 +101,7 @@ static bool cut_rows(rows *r, size_t first, size_t n)
            cut_entries(r, first, n);
 }
 
-/* ---- the same table everywhere ---- */
+/* ---- same table on every rank ---- */
 
 typedef struct {
     uint64_t rows, columns;
@@ -115,6 +119,7 @@ static uint64_t hash_names(const rows *r)
     return h;
 }
 
+/* Fails with what differs between rank `rank` and rank 0. */
 static sbps_status refuse_table(const rows *r, size_t rank, const table_identity *a,
                                 const table_identity *first, sbps_error *err)
 {

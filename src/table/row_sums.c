@@ -1,9 +1,11 @@
-/* Parts are made by whoever comes first and merged in their order: a part that is ready before its turn
- * waits in a slot, of which there are two a worker.
+/* Sums by parts. Threads compute parts as they become free; totals are merged in the order of
+ * the parts. A part that is ready before its turn waits in a slot, of which there are two per
+ * thread.
  *
- * Ranks make their parts at the same time and keep them. Then the total goes from rank to rank, each merging its own,
- * and from the last to all. A part that begins on one rank and ends on another goes along, unfinished; where borders
- * lie between parts there is none. Chains in step are in a hurry: there ranks' totals are gathered. */
+ * Ranks compute their parts at the same time and store the totals. Then the total goes from
+ * rank to rank, each merging its parts, and from the last to all. A part that begins on one
+ * rank and ends on another is sent along unfinished; where borders are between parts there is
+ * none. Chains in lockstep use `hurried`: the ranks' totals are gathered in one step. */
 #include "table/row_sums.h"
 #include "core/memory.h"
 #include "core/ranks/ranks.h"
@@ -13,24 +15,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS      2             /* a worker, of several */
-#define SLOT_BYTES (256.0 * 1e6) /* that all of them may take: with large sums fewer work */
+#define SLOTS      2             /* per thread, if there are several */
+#define SLOT_BYTES (256.0 * 1e6) /* of all slots together: for wide sums fewer threads work */
 #define KEPT_BYTES                                                                             \
-    (64.0 *                                                                                    \
-     1e6) /* that a rank's parts may take until it is their turn; else they are made then */
+    (64.0 * 1e6) /* of a rank's stored parts; larger ones are computed when it is
+             their turn */
 
 typedef struct {
     const rows *data;
     const row_sum *what;
     double *total;
-    double *scratch; /* `wide` doubles a worker */
-    double *parts;   /* `width` doubles a slot */
-    bool *ready;     /* a slot */
+    double *scratch; /* wide doubles per thread */
+    double *parts;   /* width doubles per slot */
+    bool *ready;     /* per slot */
     size_t wide, slots;
-    size_t from;          /* row that the first part begins with */
-    bool continues_total; /* it is the table's first, which goes on from the total as it was */
-    double *kept;  /* parts that are not merged yet; NULL: they are merged as they come */
-    size_t merged; /* parts; with those behind `ready` under the lock */
+    size_t from;          /* first row of the first part */
+    bool continues_total; /* the first part is the table's first, which continues the total */
+    double *kept;         /* stored parts, not merged yet; NULL: parts are merged at once */
+    size_t merged;        /* parts merged so far; protected by the lock, like `ready` */
     pthread_mutex_t lock;
     pthread_cond_t slot_free; /* a slot became free */
 } sum_job;
@@ -56,7 +58,7 @@ static void merge(const row_sum *what, bool first, const double *part, double *t
         for (size_t j = 0; j < what->width; j++) total[j] += part[j];
 }
 
-static void take_part(const sum_job *s, size_t index, const double *part)
+static void accept_part(const sum_job *s, size_t index, const double *part)
 {
     size_t width = s->what->width;
     if (s->kept)
@@ -70,7 +72,8 @@ static size_t part_rows(const rows *data)
     return data->sum_part_rows > 0 ? data->sum_part_rows : PART_ROWS;
 }
 
-/* Nobody wants the sum any more. Ranks go on, for one of them cannot leave alone. */
+/* Returns whether the stop flag is set. Ranks ignore it, because one of them cannot leave
+ * alone. */
 static bool is_stopped(const rows *data)
 {
     const atomic_bool *stopped =
@@ -105,14 +108,14 @@ static void wait_for_slot(sum_job *s, size_t index)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Merges all whose turn it is. */
-static void hand_in(sum_job *s, size_t index)
+/* Marks a part as ready and merges all parts whose turn it is. */
+static void submit_part(sum_job *s, size_t index)
 {
     pthread_mutex_lock(&s->lock);
     s->ready[index % s->slots] = true;
     for (size_t at; s->ready[at = s->merged % s->slots]; s->merged++) {
         s->ready[at] = false;
-        take_part(s, s->merged, s->parts + at * s->what->width);
+        accept_part(s, s->merged, s->parts + at * s->what->width);
     }
     pthread_cond_broadcast(&s->slot_free);
     pthread_mutex_unlock(&s->lock);
@@ -125,7 +128,7 @@ static void make_part(void *self, unsigned worker, size_t index)
     if (s->what->width > 0) wait_for_slot(s, index);
     begin_part(s, index, part);
     add_part(s, index, s->scratch + worker * s->wide, part);
-    if (s->what->width > 0) hand_in(s, index);
+    if (s->what->width > 0) submit_part(s, index);
 }
 
 static sbps_status run_parts(sum_job *s, unsigned threads, size_t parts, sbps_error *err)
@@ -146,7 +149,7 @@ static unsigned workers_for(const rows *data, const row_sum *what, size_t parts)
     return threads > 1 ? (unsigned)threads : 1;
 }
 
-/* So many parts, from s->from on. */
+/* Computes `parts` parts from row s->from on. */
 static sbps_status make_parts(sum_job *s, size_t parts, sbps_error *err)
 {
     unsigned threads = workers_for(s->data, s->what, parts);
@@ -163,26 +166,26 @@ static sbps_status make_parts(sum_job *s, size_t parts, sbps_error *err)
     return status;
 }
 
-/* ---- of ranks ---- */
+/* ---- over ranks ---- */
 
-/* What goes from rank to rank: the total, and a part that is not whole yet. */
+/* Sent from rank to rank: the total, and a part that is not complete yet. */
 typedef struct {
-    double *total, *part; /* behind each other */
+    double *total, *part; /* consecutive */
     size_t bytes;         /* of both */
 } passed;
 
-/* Rows that belong to a part begun on the rank before; then parts of our own, whole but for the last, which the next
- * rank may go on with. */
+/* A rank's rows: the rest of a part that the rank before began; then parts of its own; then the
+ * beginning of a part that the next rank continues. */
 typedef struct {
     size_t head, whole, tail; /* rows, parts, rows */
-    bool closes;              /* our first rows end the part that they belong to */
-    bool last;                /* the table ends here, and with it the part under way */
-} own_parts;
+    bool closes;              /* `head` completes the part that it belongs to */
+    bool last;                /* the table ends here, and so does the part in progress */
+} local_parts;
 
-static own_parts split_parts(const rows *data)
+static local_parts split_parts(const rows *data)
 {
     size_t part = part_rows(data), first = data->partition->first_row;
-    own_parts own = {.head = min_size(data->local_rows, (part - first % part) % part)};
+    local_parts own = {.head = min_size(data->local_rows, (part - first % part) % part)};
     own.last = first + data->local_rows == data->partition->total_rows;
     own.closes = own.head > 0 && ((first + own.head) % part == 0 || own.last);
     own.whole = (data->local_rows - own.head) / part;
@@ -190,7 +193,7 @@ static own_parts split_parts(const rows *data)
     return own;
 }
 
-/* Rows of a part that begins or ends elsewhere; the caller alone makes it. */
+/* Adds rows of a part that begins or ends on another rank; in the calling thread. */
 static sbps_status add_piece(const sum_job *s, size_t first, size_t end, double *total,
                              sbps_error *err)
 {
@@ -201,21 +204,23 @@ static sbps_status add_piece(const sum_job *s, size_t first, size_t end, double 
     return SBPS_OK;
 }
 
-static sbps_status merge_own(sum_job *s, const own_parts *own, const passed *p, sbps_error *err)
+static sbps_status merge_own(sum_job *s, const local_parts *own, const passed *p,
+                             sbps_error *err)
 {
     size_t width = s->what->width, part = part_rows(s->data),
            at = s->data->partition->first_row;
     sbps_status status = SBPS_OK;
     if (own->head > 0) status = add_piece(s, 0, own->head, p->part, err);
     if (own->closes) merge(s->what, at < part, p->part, p->total);
-    if (!s->kept) { /* there was no room for them before */
+    if (!s->kept) { /* they were too large to be stored */
         s->total = p->total;
         if (status == SBPS_OK) status = make_parts(s, own->whole, err);
     }
     for (size_t i = 0; s->kept && i < own->whole; i++)
         merge(s->what, i == 0 && s->continues_total, s->kept + i * width, p->total);
     if (own->tail == 0 || status != SBPS_OK) return status;
-    begin_part(s, own->whole, p->part); /* of the table's first part s->total is what came in */
+    begin_part(s, own->whole,
+               p->part); /* for the table's first part, s->total is the total received */
     status = add_piece(s, s->data->local_rows - own->tail, s->data->local_rows, p->part, err);
     if (own->last) merge(s->what, own->whole == 0 && s->continues_total, p->part, p->total);
     return status;
@@ -229,12 +234,13 @@ static void receive(ranks *among, const passed *p, const double *total, size_t w
         ranks_receive(among, among->rank - 1, p->total, p->bytes);
 }
 
-/* Parts made beforehand, where there is room for them; the total, when it comes. */
-static sbps_status add_ours(sum_job *s, const passed *p, double *total, sbps_error *err)
+/* Computes this rank's parts, stores them if they fit, and merges them once the total
+ * arrives. */
+static sbps_status add_local(sum_job *s, const passed *p, double *total, sbps_error *err)
 {
     const rows *data = s->data;
     ranks *among = data->partition->among;
-    own_parts own = split_parts(data);
+    local_parts own = split_parts(data);
     double kept = (double)own.whole * (double)s->what->width * sizeof *total;
     sbps_status status = SBPS_OK;
     s->from = own.head;
@@ -251,7 +257,7 @@ static sbps_status add_ours(sum_job *s, const passed *p, double *total, sbps_err
     return status;
 }
 
-/* In one go, where the order of ranks is order enough. */
+/* Sums whose ranks are added in their order, in one step. */
 static sbps_status hurried_sums(sum_job *s, double *total, sbps_error *err)
 {
     ranks *among = s->data->partition->among;
@@ -278,7 +284,7 @@ static sbps_status distributed_sums(const rows *data, const row_sum *what, doubl
     p.total = new_doubles(2 * what->width);
     if (!p.total) return fail_memory(err);
     p.part = p.total + what->width;
-    sbps_status status = add_ours(&s, &p, total, err);
+    sbps_status status = add_local(&s, &p, total, err);
     free(p.total);
     return status;
 }
@@ -290,5 +296,5 @@ sbps_status row_sums(const rows *data, const row_sum *what, double *total, sbps_
     sum_job s = {.data = data, .what = what, .total = total, .continues_total = true};
     sbps_status status = make_parts(&s, (data->local_rows + part - 1) / part, err);
     if (status != SBPS_OK || !is_stopped(data)) return status;
-    return fail(err, SBPS_NO_FILE, "set-up was stopped on request");
+    return fail(err, SBPS_NO_FILE, "set-up stopped on request");
 }

@@ -1,7 +1,8 @@
-/* The one way in which sums over all rows are made. Rows come in blocks; the blocks of a part are added to
- * one total after another, and the parts' totals in their order, so that a sum has the same bits however
- * many make its parts. Of rows that are shared out over ranks all have the sum over the whole table; a width of 0
- * is a rank's own affair. */
+/* Sums over all rows of a table: the only way in which they are computed. Rows are added in
+ * blocks of at most ROW_BLOCK; the blocks of a part are added to its total one after another,
+ * and the parts' totals in the order of the parts. A sum so has the same bits on any number of
+ * threads. Over a distributed table every rank gets the sum over all ranks, unless the width is
+ * 0: then rows are only visited, each rank its own. */
 #ifndef TABLE_ROW_SUMS_H
 #define TABLE_ROW_SUMS_H
 
@@ -10,33 +11,35 @@
 #include <stdatomic.h>
 
 #define ROW_BLOCK ((size_t)512)    /* rows of a block, at most */
-#define PART_ROWS (32 * ROW_BLOCK) /* rows of a part */
+#define PART_ROWS (32 * ROW_BLOCK) /* rows of a part, unless the table has sum_part_rows */
 
-/* Who goes through the rows of a table. */
+/* Threads that visit the rows of a table. */
 struct row_workers {
-    unsigned threads; /* 1: the caller alone */
-    bool
-        hurried; /* of ranks: each adds up its rows at once, and bits are those of so many ranks */
-    atomic_ullong visited;      /* rows, by all sums together */
-    atomic_ullong *shown;       /* the same for whoever looks on; NULL: nobody does */
-    const atomic_bool *stopped; /* whoever wants no more; NULL: nobody can say so */
+    unsigned threads; /* 1: the caller's only */
+    /* ranks only: each adds all its rows at once. Fewer messages, but the bits of a sum then
+     * depend on the number of ranks */
+    bool hurried;
+    atomic_ullong visited;      /* rows visited by all sums */
+    atomic_ullong *shown;       /* the same count, for progress reports; NULL: none */
+    const atomic_bool *stopped; /* stop flag, or NULL if the call cannot be interrupted */
 };
 
 typedef struct {
-    const void *self; /* what is the same for every block, and not changed but row by row */
+    const void *self; /* passed to `add`; only per-row parts of it may change */
     size_t width;     /* numbers of the total; 0: rows are only visited */
-    size_t scratch;   /* doubles that a block needs, on a cache line of their own */
-    /* total += what the rows of the block say */
+    size_t scratch;   /* doubles that `add` may use, of its own thread */
+    /* total += the sum over a block */
     void (*add)(const void *self, row_range block, double *scratch, double *total);
-    /* Optional, both or none: where a part's total begins (NULL: at 0), and how it becomes one with the
-     * total (NULL: they are added). */
+    /* Optional, both or neither: the value at which a part's total begins (NULL: 0), and how it
+     * joins the total (NULL: by addition). */
     const double *begin;
     void (*merge)(double *total, const double *part);
-    bool beside; /* reads numbers that lie beside the rows, and is no pass through these */
-    bool any;    /* asked is only whether total[0] > 0: a part ends when it is */
+    bool beside; /* reads per-row numbers other than x, and does not count as visiting rows */
+    bool any;    /* only total[0] > 0 matters: a part ends as soon as that holds */
 } row_sum;
 
-/* total += the sum; NULL for a width of 0. */
+/* Adds the sum over all rows to `total` (width doubles; NULL for a width of 0). Fails for lack
+ * of memory, or where the stop flag is set. */
 sbps_status row_sums(const rows *data, const row_sum *what, double *total, sbps_error *err);
 
 #endif

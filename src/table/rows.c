@@ -1,4 +1,4 @@
-/* Rows: what every table has, however it was made. */
+/* Creation, destruction and targets of tables, whatever their storage. */
 #include "table/rows.h"
 
 #include "core/memory.h"

@@ -149,8 +149,8 @@ struct storage_kind {
     bool (*outer)(const rows *data, const kernels *k, size_t first, size_t n, const double *c,
                   size_t pitch, double *out);
     /* Optional, for rows that are not stored as doubles: writes them as `stride` doubles each,
-     * and, where the table has no y and y is not NULL, their targets. NULL: rows are doubles, or
-     * reading them as they are costs no more. See gathered_rows.h. */
+     * and, where the table has no y and y is not NULL, their targets. NULL: rows are doubles,
+     * or reading them as they are costs no more. See gathered_rows.h. */
     void (*gather_dense)(const rows *data, row_range r, double *x, double *y);
 };
 
@@ -163,7 +163,8 @@ STORAGE_KINDS(KIND_DECLARED)
 extern const storage_kind storage_borrowed; /* columns in the caller's memory; never in files */
 extern const storage_kind storage_generated; /* computed when read; never in files */
 
-/* Columns up to which outer products of rows use our kernel; beyond, OpenBLAS uses more cache. */
+/* Columns up to which outer products of rows use our kernel; beyond, OpenBLAS uses more
+ * cache. */
 #define OUTER_COLUMNS ((size_t)160)
 
 /* Returns the number of rows of the table, over all ranks. */
@@ -198,8 +199,8 @@ static inline double rows_numbers(const rows *data)
                                : (double)data->d;
 }
 
-/* Notifies the read-ahead of a mapped table that rows first, ..., first + n - 1 are being read in
- * order (read_ahead.c). */
+/* Notifies the read-ahead of a mapped table that rows first, ..., first + n - 1 are being read
+ * in order (read_ahead.c). */
 void rows_sweep(const rows *data, size_t first, size_t n);
 
 #define SWEEP_ROWS ((size_t)256) /* rows at a time from which a range counts as a sweep */

@@ -1,8 +1,9 @@
-/* The shuffle of origin.c deals rows to piles and permutes each pile. Its words are counted, so that a rank makes those
- * of its own rows; how many rows of each pile the ranks before have goes from rank to rank. A row's ticket is its
- * number within its pile, behind all piles before: the rank that keeps the pile, or a part of it, permutes it and so
- * knows places. A pile that lies across a border goes to all ranks that have some of it, which drop what is not
- * theirs. */
+/* The shuffle of row_origin.c assigns rows to buckets and permutes each bucket. A rank can
+ * begin its random words anywhere, and so assigns its own rows; the number of rows of each
+ * bucket on the ranks before is sent from rank to rank. A row's key is its number within its
+ * bucket, after all buckets before. The rank that stores the bucket, or a part of it, permutes
+ * it and so computes places. A bucket across a border is sent to all ranks that store some of
+ * it, which drop the rows of others. */
 #include "table/scatter_rows.h"
 
 #include "table/row_origin.h"
@@ -11,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- who gets what ---- */
+/* ---- destinations ---- */
 
+/* Finds the rows of the table that each rank gets; false: no memory. */
 static bool find_rank_ranges(row_scatter *d)
 {
     size_t size = d->among->size, whole = d->rule.whole, unit = d->rule.unit;
@@ -26,7 +28,8 @@ static bool find_rank_ranges(row_scatter *d)
     return d->from && d->to;
 }
 
-/* Ranks that get some of the places [begin, end): both ends of shares grow with the rank. */
+/* Returns the ranks that get some of the places [begin, end): both ends of a rank's rows grow
+ * with the rank. */
 static row_key ranks_of(const row_scatter *d, size_t begin, size_t end)
 {
     size_t low = 0, high = d->among->size, from;
@@ -48,8 +51,9 @@ static row_key ranks_of(const row_scatter *d, size_t begin, size_t end)
     return (row_key){.from = from, .to = low};
 }
 
-/* ---- piles of the rows read here ---- */
+/* ---- buckets of the rows read on this rank ---- */
 
+/* Positions the random words at a source row. */
 static void seek_chunk(row_scatter *d, size_t row)
 {
     size_t whole = d->rule.whole, into;
@@ -63,6 +67,7 @@ static void seek_chunk(row_scatter *d, size_t row)
     d->word = rng_word(&d->random) >> into % (64 / BUCKET_INDEX_BITS) * BUCKET_INDEX_BITS;
 }
 
+/* Returns the bucket of the next source row. */
 static size_t next_bucket(row_scatter *d)
 {
     if (d->at == chunk_begin(d->rule.whole, d->chunk + 1)) seek_chunk(d, d->at);
@@ -86,7 +91,7 @@ void row_scatter_rewind(row_scatter *d)
     for (size_t b = 0; b < d->buckets; b++) d->next[b] = d->begin[b] + d->earlier[b];
 }
 
-/* How many rows of each pile the ranks before have, and all of them together. */
+/* Counts the rows of each bucket on the ranks before, and on all. */
 static void count_bucket_rows(row_scatter *d)
 {
     size_t bytes = d->buckets * sizeof *d->next, rank = d->among->rank,
@@ -105,15 +110,15 @@ static bool open_buckets(row_scatter *d)
     d->begin = calloc(d->buckets + 1, sizeof *d->begin);
     d->earlier = calloc(d->buckets, sizeof *d->earlier);
     d->next = calloc(d->buckets, sizeof *d->next);
-    d->goes = calloc(d->buckets, sizeof *d->goes);
-    if (!d->begin || !d->earlier || !d->next || !d->goes) return false;
+    d->destination = calloc(d->buckets, sizeof *d->destination);
+    if (!d->begin || !d->earlier || !d->next || !d->destination) return false;
     count_bucket_rows(d);
     for (size_t b = 0; b < d->buckets; b++)
-        d->goes[b] = ranks_of(d, d->begin[b], d->begin[b + 1]);
+        d->destination[b] = ranks_of(d, d->begin[b], d->begin[b + 1]);
     return true;
 }
 
-/* ---- places of the rows that come here ---- */
+/* ---- places of the rows that this rank gets ---- */
 
 static bool permute_buckets(row_scatter *d, size_t from, size_t to, size_t longest)
 {
@@ -127,6 +132,7 @@ static bool permute_buckets(row_scatter *d, size_t from, size_t to, size_t longe
     return list != NULL;
 }
 
+/* Permutes the buckets of which this rank stores some. */
 static sbps_status open_places(row_scatter *d, sbps_error *err)
 {
     size_t rank = d->among->rank, from = 0, to, longest = 0;
@@ -138,20 +144,20 @@ static sbps_status open_places(row_scatter *d, sbps_error *err)
     d->keys = d->begin[to] - d->first;
     if (d->keys > UINT32_MAX)
         return fail(err, SBPS_BAD_ARG,
-                    "%zu rows are too many for %zu ranks, each of which holds up to 4 billion: "
-                    "start more",
+                    "%zu rows are too many for %zu ranks, which store up to 4 billion each: "
+                    "start more ranks",
                     d->rule.whole, d->among->size);
     d->place = malloc((d->keys + 1) * sizeof *d->place);
     return d->place && permute_buckets(d, from, to, longest) ? SBPS_OK : fail_memory(err);
 }
 
-/* ---- from outside ---- */
+/* ---- public functions ---- */
 
 sbps_status row_scatter_open(ranks *among, const scatter_rule *rule, size_t before,
                              size_t count, row_scatter *d, sbps_error *err)
 {
     *d = (row_scatter){.among = among, .rule = *rule, .before = before, .count = count};
-    bool few = rule->whole <= FEW, ready = find_rank_ranges(d);
+    bool few = rule->whole <= SHUFFLE_ROWS_FEW, ready = find_rank_ranges(d);
     if (ready && !rule->in_order && few)
         ready = (d->places = shuffled_places(rule->seed, rule->whole, 1));
     if (ready && !rule->in_order && !few) ready = open_buckets(d);
@@ -164,15 +170,15 @@ row_key row_scatter_next(row_scatter *d)
 {
     if (d->buckets > 0) {
         size_t bucket = next_bucket(d);
-        row_key goes = d->goes[bucket];
-        goes.key = d->next[bucket]++;
-        return goes;
+        row_key destination = d->destination[bucket];
+        destination.key = d->next[bucket]++;
+        return destination;
     }
     size_t place = d->places ? d->places[d->at] : d->at;
-    row_key goes = ranks_of(d, place, place + 1);
-    goes.key = place;
+    row_key destination = ranks_of(d, place, place + 1);
+    destination.key = place;
     d->at++;
-    return goes;
+    return destination;
 }
 
 size_t row_scatter_rows(const row_scatter *d)
@@ -198,7 +204,7 @@ void row_scatter_close(row_scatter *d)
     free(d->begin);
     free(d->earlier);
     free(d->next);
-    free(d->goes);
+    free(d->destination);
     free(d->place);
     *d = (row_scatter){0};
 }

@@ -1,55 +1,58 @@
-/* Rows on their way from the ranks that have read them to those that keep them, in the order that one process would
- * have shuffled them into (origin.h). No rank sees all rows: with each goes a ticket, by which the rank that gets it
- * knows its place. */
+/* Sending rows from the ranks that read them to the ranks that keep them, in the order into
+ * which one process would have shuffled them (row_origin.h). No rank sees all rows: with each
+ * row travels a key from which the receiving rank computes its place. */
 #ifndef TABLE_SCATTER_ROWS_H
 #define TABLE_SCATTER_ROWS_H
 
 #include "core/ranks/ranks.h"
-#include "table/shuffle_buckets.h"
+#include "table/row_origin.h"
 
 typedef struct {
     uint64_t seed;
-    bool in_order; /* there is no shuffle */
+    bool in_order; /* rows are not shuffled */
     size_t whole;  /* rows of the table */
-    size_t unit;   /* a rank gets the rows that complete its last unit, too; 1: its own alone */
+    /* a rank also gets the rows that complete its last unit of so many; 1: only its own */
+    size_t unit;
 } scatter_rule;
 
-/* Where a row goes. */
+/* The destination of a row. */
 typedef struct {
     uint64_t key;
-    size_t from, to; /* ranks */
+    size_t from, to; /* ranks from, ..., to - 1 */
 } row_key;
 
 typedef struct {
     ranks *among;
     scatter_rule rule;
-    size_t before,
-        count;         /* rows of the source that were read here: the first of them, how many */
-    size_t at;         /* the next of them */
-    size_t *from, *to; /* rows of the table that each rank gets */
-    size_t *places;    /* of all rows, where these are few */
-    size_t buckets;    /* else; 0: rows are few, or in order */
-    size_t *begin;     /* of each pile, and the end */
-    size_t *earlier;   /* rows of each pile on the ranks before */
-    size_t *next;      /* ticket of the next row of each pile */
-    row_key *goes;     /* where rows of each pile go */
-    rng random;        /* words that tell piles, */
-    size_t chunk, unused; /* of this share; rows that the word at hand is for */
+    size_t before, count; /* source rows read on the ranks before this one, and on this one */
+    size_t at;            /* the next of them */
+    size_t *from, *to;    /* rows of the table that each rank gets */
+    size_t *places;       /* few rows: the place of every row of the table; else NULL */
+    /* many rows: the buckets of the shuffle; 0 for few rows or rows in order */
+    size_t buckets;
+    size_t *begin;        /* buckets + 1: first place of each, and the end */
+    size_t *earlier;      /* rows of each bucket on the ranks before */
+    size_t *next;         /* key of the next row of each bucket */
+    row_key *destination; /* ranks that get some of each bucket */
+    rng random;           /* words that assign rows to buckets, */
+    size_t chunk, unused; /* of this chunk; rows for which `word` is still good */
     uint64_t word;
-    size_t first, keys; /* tickets that may come here: the first of them, how many */
-    uint32_t *place;    /* of each of those, counted from where its first pile begins */
+    size_t first, keys; /* keys that this rank may receive: the first, how many */
+    uint32_t *place;    /* of each of them, counted from the first place of its first bucket */
 } row_scatter;
 
-/* Every rank says how many rows it has; `before` is what all before it have. Close it also after a failure. */
+/* Begins to scatter `count` rows read on this rank, after `before` on the ranks before. Every
+ * rank calls it. Close it also after a failure. */
 sbps_status row_scatter_open(ranks *among, const scatter_rule *rule, size_t before,
                              size_t count, row_scatter *d, sbps_error *err);
-/* The next row of those read here. */
+/* Returns the destination of the next row read on this rank. */
 row_key row_scatter_next(row_scatter *d);
-/* From the first once more. */
+/* Begins again with the first of them. */
 void row_scatter_rewind(row_scatter *d);
-/* Rows that this rank gets. */
+/* Returns the number of rows that this rank gets. */
 size_t row_scatter_rows(const row_scatter *d);
-/* Where the row with this ticket goes among them; false: to another rank. */
+/* Finds the place of the row with this key among this rank's rows; false: it belongs to another
+ * rank only. */
 bool row_scatter_place(const row_scatter *d, uint64_t key, size_t *place);
 void row_scatter_close(row_scatter *d);
 

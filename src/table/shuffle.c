@@ -1,15 +1,16 @@
 /* A uniform permutation in bounded memory.
  *
- *   key_i = word i of the shuffle's stream,  i = 0, 1, ... in the order of the source         (1)
- *   the rows in the order of (key_i, i)                                                       (2)
+ *   key_i = word i of the random stream,  i = 0, 1, ... in the order of the source      (1)
+ *   rows are sorted by (key_i, i)                                                       (2)
  *
- * Keys are independent and uniform on 2^64 values, so every order is as likely as any other but
- * for rows with equal keys, of which 10^9 rows have one pair in 40 tables. (2) does not depend on
- * the memory there is.
+ * Keys are independent and uniform on 2^64 values, so that every order is equally likely but
+ * for rows with equal keys: 10^9 rows have one such pair in 40 tables. (2) does not depend on
+ * the memory.
  *
- * Rows are dealt to 128 buckets by the top bits of their keys. A bucket is a row of blocks in one
- * temporary file; one that fits in memory is loaded and sorted, one that does not is dealt again by
- * the next bits. Everything stays in memory while no bucket has filled its first block. */
+ * Rows go to 128 buckets by the top bits of their keys. A bucket is a list of blocks in one
+ * temporary file. A bucket that fits in memory is loaded and sorted; a larger one is divided
+ * again by the next bits. Everything stays in memory until the first block of some bucket is
+ * full. */
 #include "table/shuffle.h"
 
 #include "core/rng.h"
@@ -22,10 +23,10 @@
 
 #define BUCKET_BITS 7
 #define BUCKETS     ((size_t)1 << BUCKET_BITS)
-#define BLOCK_MIN   ((size_t)4096) /* bytes; smaller reads and writes do not pay */
+#define BLOCK_MIN   ((size_t)4096) /* bytes; smaller reads and writes are slow */
 #define BLOCK_MAX   ((size_t)1 << 20)
 
-/* A record is its key, how many words its row has, and the row. */
+/* A record is its key, the number of words of its row, and the row. */
 typedef union {
     uint64_t key, count;
     double value;
@@ -33,7 +34,7 @@ typedef union {
 
 enum { HEAD = 2 }; /* words of a record before its row */
 
-/* A block as it was written. */
+/* A block in the file. */
 typedef struct {
     uint64_t at;
     size_t words;
@@ -41,7 +42,7 @@ typedef struct {
 
 typedef struct {
     word *block;                 /* being filled; NULL: none yet, or all are written */
-    size_t used, block_capacity; /* words of it */
+    size_t used, block_capacity; /* words of the block */
     size_t rows, words;
     piece *written;
     size_t count, capacity;
@@ -50,28 +51,28 @@ typedef struct {
 struct shuffle {
     char *beside;
     int file;         /* -1 while everything is in memory */
-    uint64_t end;     /* of what is written */
+    uint64_t end;     /* of the file, bytes */
     size_t block;     /* words of a block, unless a record is longer */
     size_t block_max; /* words of the longest so far */
     size_t memory, rows;
     rng random;
-    bucket *first; /* the buckets of the first deal */
+    bucket *first; /* buckets by the first bits of the key */
 };
 
 typedef struct {
     uint64_t key;
-    size_t at; /* of the record in its bucket, in words; in the order of the source */
+    size_t at; /* of the record in its bucket, words */
 } place;
 
 static sbps_status fail_spill(const shuffle *s, const char *verb, int error, sbps_error *err)
 {
-    return fail(err, SBPS_NO_FILE, "%s: the temporary file beside it cannot be %s: %s",
+    return fail(err, SBPS_NO_FILE, "%s: the temporary file in its folder cannot be %s: %s",
                 s->beside, verb, strerrordesc_np(error));
 }
 
 /* ---- blocks in the temporary file ---- */
 
-/* Without a name, so that it goes when the process does, however that ends. */
+/* Creates the temporary file. It has no name, so that it disappears with the process. */
 static sbps_status open_spill(shuffle *s, sbps_error *err)
 {
     char *path = NULL;
@@ -80,7 +81,7 @@ static sbps_status open_spill(shuffle *s, sbps_error *err)
     int error = errno;
     if (s->file >= 0) unlink(path);
     free(path);
-    return s->file >= 0 ? SBPS_OK : fail_spill(s, "made", error, err);
+    return s->file >= 0 ? SBPS_OK : fail_spill(s, "created", error, err);
 }
 
 static sbps_status write_all(const shuffle *s, const void *bytes, size_t size, uint64_t at,
@@ -113,8 +114,8 @@ static sbps_status read_all(const shuffle *s, void *bytes, size_t size, uint64_t
     return SBPS_OK;
 }
 
-/* Room to note another block. */
-static bool more_written(bucket *b)
+/* Makes room for another entry in the list of blocks; false: no memory. */
+static bool grow_block_list(bucket *b)
 {
     if (b->count < b->capacity) return true;
     size_t capacity = b->capacity ? 2 * b->capacity : 8;
@@ -131,7 +132,7 @@ static sbps_status flush_block(shuffle *s, bucket *b, sbps_error *err)
     sbps_status status = SBPS_OK;
     if (b->used == 0) return SBPS_OK;
     if (s->file < 0 && (status = open_spill(s, err)) != SBPS_OK) return status;
-    if (!more_written(b)) return fail_memory(err);
+    if (!grow_block_list(b)) return fail_memory(err);
     status = write_all(s, b->block, b->used * sizeof(word), s->end, err);
     if (status != SBPS_OK) return status;
     b->written[b->count++] = (piece){s->end, b->used};
@@ -140,8 +141,9 @@ static sbps_status flush_block(shuffle *s, bucket *b, sbps_error *err)
     return SBPS_OK;
 }
 
-/* Block k of a bucket into memory, its room in the file given back; returns how many words. */
-static sbps_status take_block(const shuffle *s, const bucket *b, size_t k, word *to,
+/* Copies block k of a bucket into memory and releases its space in the file. *words is its
+ * size. */
+static sbps_status read_block(const shuffle *s, const bucket *b, size_t k, word *to,
                               size_t *words, sbps_error *err)
 {
     if (k >= b->count) {
@@ -153,7 +155,7 @@ static sbps_status take_block(const shuffle *s, const bucket *b, size_t k, word 
     size_t bytes = from->words * sizeof(word);
     *words = from->words;
     sbps_status status = read_all(s, to, bytes, from->at, err);
-    /* where holes cannot be made the file just stays large */
+    /* file systems without holes keep the file large */
     (void)!fallocate(s->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from->at,
                      (off_t)bytes);
     return status;
@@ -179,7 +181,7 @@ static void buckets_destroy(bucket *b)
     free(b);
 }
 
-/* An empty block with room for a record of so many words. */
+/* Allocates an empty block for records of at least `words` words. */
 static bool make_block(shuffle *s, bucket *b, size_t words)
 {
     free(b->block);
@@ -189,16 +191,17 @@ static bool make_block(shuffle *s, bucket *b, size_t words)
     return b->block;
 }
 
-/* Room for the next record of a bucket. */
+/* Returns room for the next record of a bucket in *out. */
 static sbps_status bucket_next(shuffle *s, bucket *b, size_t words, word **out, sbps_error *err)
 {
     if (b->block && words > b->block_capacity - b->used) {
         sbps_status status = flush_block(s, b, err);
         if (status != SBPS_OK) return status;
     }
-    bool wanting = !b->block || words > b->block_capacity;
-    /* the block of a long record is not kept for short ones */
-    if ((wanting || (b->used == 0 && b->block_capacity > s->block)) && !make_block(s, b, words))
+    bool too_small = !b->block || words > b->block_capacity;
+    /* a block that was enlarged for a long record is not kept */
+    if ((too_small || (b->used == 0 && b->block_capacity > s->block)) &&
+        !make_block(s, b, words))
         return fail_memory(err);
     *out = b->block + b->used;
     b->used += words;
@@ -207,13 +210,14 @@ static sbps_status bucket_next(shuffle *s, bucket *b, size_t words, word **out, 
     return SBPS_OK;
 }
 
-/* Which bucket of the deal number `level`. */
+/* Returns the bucket of a key at a level of division. */
 static size_t bucket_of(uint64_t key, size_t level)
 {
     return (size_t)(key >> (64 - BUCKET_BITS * (level + 1))) & (BUCKETS - 1);
 }
 
-/* A deal has ended. Once there is a file everything goes there: memory is for what comes next. */
+/* Ends a division. Once there is a file all blocks are written, so that memory is free for
+ * sorting. */
 static sbps_status flush_buckets(shuffle *s, bucket *b, sbps_error *err)
 {
     for (size_t i = 0; s->file >= 0 && i < BUCKETS; i++) {
@@ -226,7 +230,7 @@ static sbps_status flush_buckets(shuffle *s, bucket *b, sbps_error *err)
     return SBPS_OK;
 }
 
-/* Deals the records of a bucket to 128 others. */
+/* Divides the records of a bucket into 128 others. */
 static sbps_status scatter_again(shuffle *s, const bucket *from, bucket *to, size_t level,
                                  sbps_error *err)
 {
@@ -234,7 +238,7 @@ static sbps_status scatter_again(shuffle *s, const bucket *from, bucket *to, siz
     sbps_status status = block ? SBPS_OK : fail_memory(err);
     for (size_t k = 0; status == SBPS_OK && k <= from->count; k++) {
         size_t words = 0;
-        status = take_block(s, from, k, block, &words, err);
+        status = read_block(s, from, k, block, &words, err);
         for (size_t at = 0, length; status == SBPS_OK && at < words; at += length) {
             const word *record = block + at;
             word *slot = NULL;
@@ -263,14 +267,14 @@ typedef struct {
     bool all;
 } drain;
 
-/* The records of a bucket one after another, and where each of them begins. */
+/* Loads the records of a bucket, and where each begins. */
 static sbps_status load(const shuffle *s, const bucket *b, word *record, place *order,
                         sbps_error *err)
 {
     size_t done = 0, at = 0;
     for (size_t k = 0; k <= b->count; k++) {
         size_t got = 0;
-        sbps_status status = take_block(s, b, k, record + done, &got, err);
+        sbps_status status = read_block(s, b, k, record + done, &got, err);
         if (status != SBPS_OK) return status;
         done += got;
     }
@@ -279,7 +283,7 @@ static sbps_status load(const shuffle *s, const bucket *b, word *record, place *
     return SBPS_OK;
 }
 
-/* A bucket that fits in memory, in order. */
+/* Sorts a bucket that fits in memory and passes its rows to the sink. */
 static sbps_status drain_small(drain *d, const bucket *b, sbps_error *err)
 {
     word *record = malloc(b->words * sizeof *record);
@@ -298,6 +302,7 @@ static bool fits(const shuffle *s, const bucket *b)
     return b->words * sizeof(word) + b->rows * sizeof(place) <= s->memory;
 }
 
+/* Passes the rows of a bucket to the sink in order, dividing it first if it does not fit. */
 static sbps_status drain_bucket(drain *d, bucket *b, size_t level, sbps_error *err)
 {
     if (b->rows == 0 || !d->all) return SBPS_OK;
@@ -314,7 +319,7 @@ static sbps_status drain_bucket(drain *d, bucket *b, size_t level, sbps_error *e
     return status;
 }
 
-/* ---- from outside ---- */
+/* ---- public functions ---- */
 
 sbps_status shuffle_create(const char *beside, size_t width, uint64_t seed, size_t memory,
                            shuffle **out, sbps_error *err)
@@ -325,10 +330,11 @@ sbps_status shuffle_create(const char *beside, size_t width, uint64_t seed, size
     if (block > BLOCK_MAX) block = BLOCK_MAX;
     if (block < record) block = record;
     if (BUCKETS * block > memory)
-        return fail(err, SBPS_BAD_ARG,
-                    "%zu bytes of memory are too few to shuffle rows of %zu numbers: want at "
-                    "least %zu",
-                    memory, width, BUCKETS * block);
+        return fail(
+            err, SBPS_BAD_ARG,
+            "%zu bytes of memory are too few to shuffle rows of %zu numbers: at least %zu "
+            "are needed",
+            memory, width, BUCKETS * block);
     shuffle *s = calloc(1, sizeof *s);
     if (!s) return fail_memory(err);
     *s = (shuffle){.beside = strdup(beside),

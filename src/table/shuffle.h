@@ -1,4 +1,4 @@
-/* Rows in random order, more of them than memory holds. */
+/* A shuffle of more rows than memory holds, with a temporary file. */
 #ifndef TABLE_SHUFFLE_H
 #define TABLE_SHUFFLE_H
 
@@ -7,20 +7,22 @@
 
 typedef struct shuffle shuffle;
 
-/* Receives a row; false stops the shuffle, `err` then being the receiver's own business. */
+/* Receives a row; returns false to stop the shuffle, after setting its own error. */
 typedef bool (*shuffle_sink)(void *self, const double *row);
 
-/* Rows of about `width` doubles. `beside` is a path in whose folder a temporary file without a name is
- * made once the rows outgrow the memory; `memory` is what the shuffle may use, in bytes. */
+/* Creates a shuffle of rows of about `width` doubles within `memory` bytes. Once they are more
+ * than that, a temporary file without a name is created in the folder of the path `beside`. */
 sbps_status shuffle_create(const char *beside, size_t width, uint64_t seed, size_t memory,
                            shuffle **out, sbps_error *err);
-/* The next row in the order of the source, of `count` doubles. */
+/* Adds the next row of the source, `count` doubles, which are copied. */
 sbps_status shuffle_add(shuffle *s, const double *row, size_t count, sbps_error *err);
-/* Every row once, in the shuffled order; nothing is added afterwards. SBPS_OK with *all false when
- * the receiver stopped it. */
+/* Passes every row to `sink` once, in the shuffled order; nothing may be added afterwards.
+ * Returns SBPS_OK with *all false where the sink stopped it. */
 sbps_status shuffle_drain(shuffle *s, shuffle_sink sink, void *self, bool *all,
                           sbps_error *err);
+/* Returns the number of rows added. */
 size_t shuffle_rows_added(const shuffle *s);
+/* Frees the shuffle and closes its file; NULL is fine. */
 void shuffle_destroy(shuffle *s);
 
 #endif

@@ -71,7 +71,7 @@ try 'a device'             1 '' 'a table must be a file' "$sbps" convert data.cs
 try 'other target'         2 '' "t.tbl: --target: the table was converted with 'y'" "$sbps" sample t.tbl --model logistic --target x1
 try 'no intercept'         2 '' 'converted without --no-intercept' "$sbps" sample t.tbl --model logistic --no-intercept
 head -c 5000 t.tbl >cut.tbl
-try 'cut off'              1 '' 'cut.tbl: the table is cut off: it has 5000 bytes of' "$sbps" sample cut.tbl --model logistic
+try 'cut off'              1 '' 'cut.tbl: the table is truncated: 5000 of' "$sbps" sample cut.tbl --model logistic
 printf '1,2\n' >bad.csv
 cp first.tbl keep.tbl
 try 'bad text'             1 '' 'bad.csv:1: the first line holds only numbers' "$sbps" convert bad.csv keep.tbl --target y

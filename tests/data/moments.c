@@ -2,8 +2,8 @@
 #include "check.h"
 #include "core/memory.h"
 #include "table/column_moments.h"
-#include "table/float.h"
 #include "table/hash.h"
+#include "table/row_storage.h"
 
 enum { D = 5, STRIDE = 8, MAX_ROWS = 50000 };
 

@@ -4,7 +4,7 @@
 #include "ingest/convert_text.h"
 #include "read/fixture.h"
 #include "table/mapped_table.h"
-#include "table/window_reader.h"
+#include "table/read_ahead.h"
 #include <fcntl.h>
 
 #define N ((size_t)3000)

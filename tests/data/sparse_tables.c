@@ -218,7 +218,7 @@ TEST(a_table_cut_or_with_a_flipped_bit_is_refused)
     char *bytes = small_table(&size, &h);
     REQUIRE(bytes && h.version == TABLE_VERSION_DESIGN);
     for (size_t kept = 8; kept < size; kept += kept < 400 ? 1 : 97)
-        CHECK(refused(bytes, kept, "cut off"));
+        CHECK(refused(bytes, kept, "truncated"));
     for (size_t at = 8; at < sizeof h; at++) {
         bytes[at] ^= 4;
         rows *r = map_table(put("bad", bytes, size), &no_wish);
@@ -249,12 +249,12 @@ TEST(sections_that_do_not_fit_are_refused)
     h.entries[ENTRIES_START].size = 0;
     h.crc = table_crc(&h);
     memcpy(bytes, &h, sizeof h);
-    CHECK(refused(bytes, size, "a section lies outside it"));
+    CHECK(refused(bytes, size, "a section is outside the file"));
     h = good;
     h.version = 1; /* which has no sparse rows */
     h.crc = table_crc(&h);
     memcpy(bytes, &h, sizeof h);
-    CHECK(refused(bytes, size, "a section lies outside it"));
+    CHECK(refused(bytes, size, "a section is outside the file"));
     free(bytes);
 }
 
@@ -271,7 +271,7 @@ TEST(entries_that_point_elsewhere_are_refused)
         for (size_t v = 0; v < sizeof starts / sizeof *starts; v++) {
             uint64_t kept = start[i];
             start[i] = starts[v];
-            CHECK(refused(bytes, size, i % 4 ? "begin behind their end" : "do not hold the"));
+            CHECK(refused(bytes, size, i % 4 ? "end before they begin" : "do not add up"));
             start[i] = kept;
         }
     const uint32_t columns[] = {4, 1 << 20, UINT32_MAX, 0 /* the intercept's */};
@@ -279,7 +279,7 @@ TEST(entries_that_point_elsewhere_are_refused)
         for (size_t v = 0; v < sizeof columns / sizeof *columns; v++) {
             uint32_t kept = column[k];
             column[k] = columns[v];
-            CHECK(refused(bytes, size, "the columns of a row do not increase, or are none"));
+            CHECK(refused(bytes, size, "the columns of a row do not increase, or are not"));
             column[k] = kept;
         }
     free(bytes);

@@ -174,8 +174,8 @@ TEST(a_table_cut_anywhere_is_refused)
     REQUIRE(small_table());
     char *bytes = bytes_of(table_path, &size);
     for (size_t kept = 8; kept < size; kept += kept < 400 ? 1 : 97)
-        CHECK(refused(bytes, kept, "cut off"));
-    CHECK(refused(bytes, size - 1, "cut off"));
+        CHECK(refused(bytes, kept, "truncated"));
+    CHECK(refused(bytes, size - 1, "truncated"));
     bytes[size] = 0;
     CHECK(refused(bytes, size + 1, "bytes follow its end"));
     free(bytes);
@@ -261,12 +261,12 @@ TEST(sections_outside_the_file_are_refused)
     h = good;
     h.version = TABLE_VERSION + 1;
     memcpy(bytes, &h, sizeof h);
-    CHECK(refused(bytes, size, "a table of version 6; this program reads up to version 5"));
+    CHECK(refused(bytes, size, "format version 6, and this program reads up to version 5"));
     h = good;
     strcpy(h.storage, "quad");
     h.crc = table_crc(&h);
     memcpy(bytes, &h, sizeof h);
-    CHECK(refused(bytes, size, "stored as 'quad', which is unknown"));
+    CHECK(refused(bytes, size, "unknown storage 'quad'"));
     free(bytes);
 }
 
@@ -288,7 +288,7 @@ TEST(notes_that_do_not_end_with_their_line_are_refused)
     h.tail_crc = table_tail_crc(&h, (const unsigned char *)bytes);
     h.crc = table_crc(&h);
     memcpy(bytes, &h, sizeof h);
-    CHECK(refused(bytes, size, "its text does not hold what it should"));
+    CHECK(refused(bytes, size, "its text section is incomplete"));
     free(bytes);
 }
 

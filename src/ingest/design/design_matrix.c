@@ -17,7 +17,7 @@
 #include "linalg/kernels.h"
 #include "table/column_moments.h"
 #include "table/content_hash.h"
-#include "table/float.h"
+#include "table/row_storage.h"
 #include "table/hash.h"
 #include "table/row_origin.h"
 #include "table/row_partition.h"

@@ -9,7 +9,7 @@
 #include "core/threads.h"
 #include "ingest/design/storage.h"
 #include "ingest/text/parts.h"
-#include "table/float.h"
+#include "table/row_storage.h"
 #include "table/row_origin.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 
 #include "ingest/design/direct_text.h"
 #include "ingest/design/storage.h"
-#include "table/float.h"
+#include "table/row_storage.h"
 #include "table/row_origin.h"
 
 #include <math.h>

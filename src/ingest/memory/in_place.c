@@ -7,7 +7,7 @@
 #include "core/threads.h"
 #include "ingest/design/design_matrix.h"
 #include "ingest/design/direct_text.h"
-#include "table/borrowed_rows.h"
+#include "table/gathered_rows.h"
 #include "table/row_origin.h"
 
 #include <math.h>

@@ -67,7 +67,7 @@ uint64_t identity_row(const saved_schema *b, content_kind kind, const seen_row *
         content_group(&c, t, seen->level[t].data, count, z);
         z += count;
     }
-    content_beside(&c, seen->y, seen->weight, seen->offset);
+    content_targets(&c, seen->y, seen->weight, seen->offset);
     return content_row(&c);
 }
 

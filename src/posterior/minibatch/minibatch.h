@@ -12,7 +12,7 @@
 #include "posterior/minibatch/potential.h"
 #include "posterior/minibatch/strata.h"
 #include "table/gathered_rows.h"
-#include "table/window_reader.h"
+#include "table/read_ahead.h"
 
 typedef struct minibatch minibatch;
 

@@ -35,7 +35,7 @@ static void request_from_disk(minibatch *u, size_t first)
     }
     if (u->requests_left == 0) return;
     u->requests_left--;
-    rows_want(data, first, u->is.batch);
+    rows_will_need(data, first, u->is.batch);
 }
 
 /* Prefetches the stored numbers of each row of a small window; the hardware follows long
@@ -92,7 +92,7 @@ static void read_directly(minibatch *u)
 {
     if (!u->terms->by_products) return;
     u->reader = reader_take(u->target->data, u->is.batch);
-    if (u->reader) rows_want_beside(u->target->data);
+    if (u->reader) targets_will_need(u->target->data);
 }
 
 void minibatch_release(minibatch *u)
