@@ -255,7 +255,7 @@ static bool put_next(void *self, const double *record)
         return false;
     const double *row = shuffle_stream_row(f->through, record);
     if (g->r->storage.start) {
-        put_beside(g, row, f->next);
+        put_targets(g, row, f->next);
         g->r->storage.start[f->next + 1] =
             g->r->storage.start[f->next] + sparse_put(g, row, f->next, f->each);
     } else
@@ -325,7 +325,7 @@ static sbps_status write_from_shuffle(const table_job *job, const row_source *s,
     table_header h = {0};
     size_t text_size = 0;
     char *strings = NULL;
-    const row_values all = kept_values_all(&w->kept);
+    const row_values all = shuffle_stream_values(w);
     sbps_status status = design_open(s->schema, spec, &all, &g, err);
     if (status == SBPS_OK) {
         g.r->local_rows = s->kept;

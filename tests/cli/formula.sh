@@ -63,13 +63,13 @@ while IFS='|' read -r formula sentence; do
     try "$formula" '[12]' '' "^sbps: formula, column [0-9]+: $sentence" \
         bash -c 'ulimit -v 1000000; exec "$@"' - "$sbps" map $data "y ~ $formula" --model linear
 done <<TABLE
-a*b|'a:b' has 998001 columns, all terms together 1000000: the matrices .* need [0-9.e+]+ GiB, .* \(1 . a:b\) makes the levels a grouping
-a*b*c|'a:b:c' has 35928036 columns, all terms together 37000000: .* need .* GiB, and this machine has .* GiB; \(1 . a:b:c\)
-a:b:x|'a:b:x' has 1000000 columns, all terms together 1000001: .*; leave terms out, or take a lower power
-x + (a*b ; c)|\(... . c\): 'a:b' has 998001 effects a level, all terms together 1000000; at most 5 effects a level can be sampled
-x + (a ; c)|\(... . c\): 'a' has 999 effects a level, all terms together 1000; at most 5
-($(joined f 25 +))^4|'f1:f2:f3:f4' has 16 columns, all terms together 222051: the matrices .* need .* GiB
-($(joined f 15 +))^15|'f1:f2:f3:f4:...' has 32768 columns, all terms together 14348907: .*; leave terms out, or take a lower power
+a*b|'a:b' has 998001 columns, all terms together 1000000: set-up would need matrices of [0-9.e+]+ GiB, .* \(1 . a:b\) makes its levels groups
+a*b*c|'a:b:c' has 35928036 columns, all terms together 37000000: .* matrices of .* GiB, and this machine has .* GiB; \(1 . a:b:c\)
+a:b:x|'a:b:x' has 1000000 columns, all terms together 1000001: .*; leave terms out, or use a lower power
+x + (a*b ; c)|\(... . c\): 'a:b' has 998001 effects per level, all terms together 1000000; at most 5 effects per level are supported
+x + (a ; c)|\(... . c\): 'a' has 999 effects per level, all terms together 1000; at most 5
+($(joined f 25 +))^4|'f1:f2:f3:f4' has 16 columns, all terms together 222051: set-up would need matrices of .* GiB
+($(joined f 15 +))^15|'f1:f2:f3:f4:...' has 32768 columns, all terms together 14348907: .*; leave terms out, or use a lower power
 $(joined f 26 '*')|the formula has more than 65536 terms; a lower power or fewer \* makes fewer
 (($(joined x 15 +))^9)^9|(the terms of the formula take too long to expand|the formula has more than 65536 terms); a lower power
 $(joined f 13 :):$(joined x 13 :):I(x1^2):I(x2^2):I(x3^2):I(x4^2):I(x5^2):I(x6^2):I(x7^2)|a term multiplies more than 32 variables

@@ -12,8 +12,8 @@ values o.csv --model ordinal --target number --exclude grade >want
 
 try 'listed'               0 'low\|mid.*mid\|high' "are 'low', 'mid', 'high' $" "$sbps" map o.csv "${by[@]}" --levels low,mid,high
 values o.csv "${by[@]}" --levels low,mid,high | cmp -s - want || fault 'listed' 'is another mode than that of numbers'
-try 'not listed'           0 'high\|low' "are 'high', 'low', 'mid', in this order .--levels says another" "$sbps" map o.csv "${by[@]}"
-try 'one lacks'            2 '' "--levels: target 'grade' holds 'high', which is not among them" "$sbps" map o.csv "${by[@]}" --levels low,mid
+try 'not listed'           0 'high\|low' "are 'high', 'low', 'mid', in this order .--levels changes it" "$sbps" map o.csv "${by[@]}"
+try 'one lacks'            2 '' "--levels: target 'grade' has the label 'high', which is not listed" "$sbps" map o.csv "${by[@]}" --levels low,mid
 try 'one twice'            2 '' "--levels: 'mid' is named twice" "$sbps" map o.csv "${by[@]}" --levels low,mid,high,mid
 try 'one that no row has'  0 'mid\|high' 'sbps' "$sbps" map o.csv "${by[@]}" --levels none,low,mid,high
 try 'numbers turned'       0 '3\|2.*2\|1' "are '3', '2', '1'" "$sbps" map o.csv --model ordinal --target number --exclude grade --levels 3,2,1

@@ -104,7 +104,7 @@ done
 
 # ---- what cannot be ----
 cut -d, -f2- without.csv >lacking.csv
-try 'a column lacks'      1 '' "lacking.csv: it has no column 'x', which the run had" "${predict[@]}" linear.nc lacking.csv
+try 'a column lacks'      1 '' "lacking.csv: the run's column 'x' is missing" "${predict[@]}" linear.nc lacking.csv
 sed '3s/,[uvw],/,q,/' without.csv >level.csv
 try 'another level'       1 '' "level.csv: row 2: column 'a': 'q' is none of the levels that the run had" "${predict[@]}" linear.nc level.csv
 sed '3s/^[^,]*/red/' without.csv >type.csv
@@ -129,7 +129,7 @@ try 'output is the data'  2 '' '--output: table.csv is the data file' "${predict
 "$sbps" convert table.csv table.tbl --target y --features x,z >/dev/null 2>&1
 "$sbps" convert table.csv other.tbl --target y --features x,t >/dev/null 2>&1
 "$sbps" sample table.tbl --model linear --ess 60 --progress off -o mapped.nc >/dev/null 2>&1
-try 'another design'      1 '' "table.tbl: its formula is not the run's, and a converted table cannot be treated otherwise" "${predict[@]}" linear.nc table.tbl
+try 'another design'      1 '' "table.tbl: its formula is not the run's, which a converted table cannot change" "${predict[@]}" linear.nc table.tbl
 try 'another column'      1 '' "other.tbl: its columns, or levels of them, are not the run's" "${predict[@]}" mapped.nc other.tbl
 "$sbps" sample --model banana --ess 60 --progress off -o banana.nc >/dev/null 2>&1
 try 'a density'           1 '' 'banana.nc: the file contains no design' "${predict[@]}" banana.nc table.csv

@@ -97,7 +97,7 @@ try 'weights are named' 0 ' rows +150, whose weights sum to 375; ' '' "$sbps" sc
 
 # ---- what cannot be ----
 cut -d, -f1-4 table.csv >without.csv
-try 'no target'        1 '' "without.csv: it has no column 'y', which the run had" "$sbps" score linear.nc without.csv
+try 'no target'        1 '' "without.csv: the run's column 'y' is missing" "$sbps" score linear.nc without.csv
 try 'standard input'   2 '' 'standard input can be read only once' "$sbps" compare linear.nc short.nc --data -
 run trial 'b ~ x' --family binomial
 try 'single trials'    0 ' auc +0\.' '' "$sbps" score trial.nc table.csv

@@ -88,7 +88,7 @@ class SameDraws(Case):
             given = self.fit(numpy.asarray(matrix, order=order), "y ~ x + z", names=["y", "x", "z"], storage="given")
             self.assertIn("given", given.chosen)
             self.assert_same_draws(given, sbps.read(self.path("matrix.nc")))
-        with self.assertRaisesRegex(sbps.BadArg, "--storage given: column 'z' of the design is no column of doubles"):
+        with self.assertRaisesRegex(sbps.BadArg, "--storage given: column 'z' of the design is not a column of doubles"):
             self.fit(dict(self.columns), "y ~ x + z", storage="given")
 
     @unittest.skipUnless(scipy, "scipy is not there")
@@ -235,7 +235,7 @@ class RowsInMemory(Case):
         rows["g"][8] = "east"
         with self.assertRaisesRegex(sbps.BadData, "table: row 9: column 'g': 'east' is none of the levels"):
             fit.predict(rows)
-        with self.assertRaisesRegex(sbps.BadData, "table: it has no column 'b', which the run had"):
+        with self.assertRaisesRegex(sbps.BadData, "table: the run's column 'b' is missing"):
             fit.predict({name: values for name, values in rows.items() if name != "b"})
 
     def test_of_groups(self):

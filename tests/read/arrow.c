@@ -341,7 +341,7 @@ TEST(streams_that_fail_are_released_once)
     producer p = table_of(all, COLUMNS, cells, ROWS, 100, 1);
     const rows_spec spec = {.target = "y", .intercept = true};
     for (p.fails_at = 1; p.fails_at < 5; p.fails_at++)
-        refuse(&p, &spec, "cannot be had: the disk is on fire");
+        refuse(&p, &spec, "cannot be read: the disk is on fire");
     p.fails_at = 0;
     refuse(&p, &(rows_spec){.target = "none"}, "no column is named 'none'");
     refuse(&p, &(rows_spec){.target = "word", .intercept = true}, "'a' is not a number");
@@ -350,7 +350,7 @@ TEST(streams_that_fail_are_released_once)
     p.rows = 0;
     refuse(&p, &spec, "the table has no rows");
     p.columns = 0;
-    refuse(&p, &spec, "there are no columns");
+    refuse(&p, &spec, "it has no columns");
     rows *r;
     CHECK(rows_from_arrow(NULL, &spec, &r, &error) == SBPS_BAD_ARG && !r);
     CHECK(rows_from_arrow(&(struct ArrowArrayStream){0}, &spec, &r, &error) == SBPS_BAD_ARG);
@@ -431,13 +431,23 @@ static int give_damaged(struct ArrowArrayStream *stream, struct ArrowArray *out)
 
 TEST(batches_that_are_not_sound_are_refused)
 {
-    static const char *const sentences[] = {
-        "a column is too short", "not the buffers of its type", "whole rows are missing",
-        "an array is missing",   "the cell is not sound",       "the cell is not sound",
-        "the cell is not sound", "a dictionary is missing",     "no validity bitmap",
-        "no validity bitmap",    "no validity bitmap",          "exceeds its length",
-        "length of a column",    "length of a column",          "too large",
-        "offset and length",     "whole rows are missing"};
+    static const char *const sentences[] = {"a column is too short",
+                                            "not have the buffers of its type",
+                                            "whole rows are missing",
+                                            "an array is missing",
+                                            "the cell is invalid",
+                                            "the cell is invalid",
+                                            "the cell is invalid",
+                                            "a dictionary is missing",
+                                            "no validity bitmap",
+                                            "no validity bitmap",
+                                            "no validity bitmap",
+                                            "exceeds its length",
+                                            "length of a column",
+                                            "length of a column",
+                                            "too large",
+                                            "offset and length",
+                                            "whole rows are missing"};
     fill_cells(false);
     unquote(cells);
     for (damage = 0; damage < sizeof sentences / sizeof *sentences; damage++) {

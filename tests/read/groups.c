@@ -141,11 +141,11 @@ TEST(groups_that_cannot_be_are_told)
         const char *formula, *sentence;
     } wrong[] = {
         {"y ~ x + (1 | q)", "column 14: no column is named 'q'"},
-        {"y ~ x + (0 | g)", "nothing varies with 'g'"},
-        {"y ~ x + (1 | log(z))", "column 14: behind the bar stands a column"},
-        {"y ~ x - (1 | g)", "a group term cannot be taken away"},
-        {"y ~ x:(1 | g)", "a group term stands in parentheses of its own between +"},
-        {"y ~ x + 1 | g", "a group term stands in parentheses of its own between +"},
+        {"y ~ x + (0 | g)", "no effect varies with 'g'"},
+        {"y ~ x + (1 | log(z))", "column 14: after the bar goes the column"},
+        {"y ~ x - (1 | g)", "a group term cannot be removed"},
+        {"y ~ x:(1 | g)", "a group term needs parentheses of its own between +"},
+        {"y ~ x + 1 | g", "a group term needs parentheses of its own between +"},
     };
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         rows *r = read_formula(wrong[k].formula, (rows_spec){.seed = 1});

@@ -77,7 +77,7 @@ TEST(unsuitable_labels_are_refused)
     } cases[] = {
         {"y,x\na,1\nb,2\nc,3\n",
          {.target = "y", .labels = LABELS_TWO},
-         "t.csv: target 'y' holds 'a', 'b', 'c'; a model of two outcomes wants two labels"},
+         "t.csv: target 'y' holds 'a', 'b', 'c'; models of two outcomes need two labels"},
         {"y,x\na,1\nb,2\n",
          {.target = "y", .labels = LABELS_TWO, .success = "yes"},
          "--success: target 'y' has no label 'yes'; there are a, b"},

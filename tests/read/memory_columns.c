@@ -163,13 +163,13 @@ TEST(what_is_wrong_with_a_column_is_said)
     refuse(given, 2, "column 2 of the table: its levels");
     given[1] = columns_given[5];
     given[1].level_count = 2;
-    refuse(given, 2, "column 'dose': the cell is not sound");
+    refuse(given, 2, "column 'dose': the cell is invalid");
     numbers[7] = INFINITY;
     refuse(columns_given, COLUMNS, "table:8: column 'y': 'inf' is not a finite number");
     numbers[7] = NAN;
     refuse(columns_given, COLUMNS, "table:8: column 'y': the value is missing");
     refuse(NULL, 2, "columns are NULL");
-    refuse(columns_given, 0, "there are no columns");
+    refuse(columns_given, 0, "it has no columns");
 }
 
 CHECK_MAIN

@@ -25,7 +25,7 @@ static const refusal refusals[] = {
     {"y,a\n1,2\n2,3\n4,abc\n",
      {Y},
      SBPS_BAD_FILE,
-     "@:4: column 'a': 'abc' is not a number, as most of its cells are; --na names"},
+     "@:4: column 'a': 'abc' is not a number, as most of its cells are; --na lists"},
     {"y,a\n1,2\n2,3\n4,1e\n", {Y}, SBPS_BAD_FILE, "@:4: column 'a': '1e' is not a number"},
     {"y,a\n1,2\n2,3\n2,0x1p3\n", {Y}, SBPS_BAD_FILE, "'0x1p3' is not a number"},
     {"y,a\n1,2\n2,3\n2,1 2\n", {Y}, SBPS_BAD_FILE, "'1 2' is not a number"},

@@ -160,9 +160,9 @@ TEST(what_is_not_sound_is_refused)
         refuse(&m, &spec, "entries are not in increasing order, or there are two for a cell");
         fill(5);
         index_of[by][start[by][4] - 1] = by ? N : D;
-        refuse(&m, &spec, "an entry lies beside it");
+        refuse(&m, &spec, "an entry is outside it");
         index_of[by][start[by][4] - 1] = -1;
-        refuse(&m, &spec, "an entry lies beside it");
+        refuse(&m, &spec, "an entry is outside it");
         fill(5);
         start[by][4] = start[by][3] - 1;
         refuse(&m, &spec, "its starts decrease");

@@ -30,7 +30,7 @@ TEST(counts_become_proportions_and_trials_weights)
     const rows_spec spec = {.target = "dead", .trials = "n", .features = "dose", .seed = 1};
     rows *r = rows_from_text(table, &spec);
     check_rows(r, (double[]){4, 3, 5, 0});
-    CHECK(r->table.notes && strstr(r->table.notes, "1 row of 0 trials: it says nothing"));
+    CHECK(r->table.notes && strstr(r->table.notes, "1 row of 0 trials: it has no information"));
     rows_destroy(r);
 }
 

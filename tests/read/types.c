@@ -213,7 +213,7 @@ TEST(thousands_of_levels_get_a_hint)
     free(content);
     REQUIRE(r);
     CHECK(strstr(r->table.notes, "column 'c' has 1200 levels") &&
-          strstr(r->table.notes, "(1|c)"));
+          strstr(r->table.notes, "(1 | c)"));
     rows_destroy(r);
 }
 

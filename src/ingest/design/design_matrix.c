@@ -1,9 +1,9 @@
-/* The design matrix: [1 |] numbers and one-hot columns, rows in a random order.
+/* The design matrix: [1 |] numbers and one-hot columns, rows in random order.
  *
  *   category with levels l_0 < l_1 < ... < l_m:  columns 1{l_1}, ..., 1{l_m}                (1)
  *   standardised column:  (x - mean) / sd, population sd                                    (2)
  *
- * Rows go straight from where they were read to their place in the shuffle (origin.c). */
+ * Rows are written straight to their places in the shuffle (table/row_origin.h). */
 #include "ingest/design/design_matrix.h"
 
 #include "core/memory.h"
@@ -17,10 +17,10 @@
 #include "linalg/kernels.h"
 #include "table/column_moments.h"
 #include "table/content_hash.h"
-#include "table/row_storage.h"
 #include "table/hash.h"
 #include "table/row_origin.h"
 #include "table/row_partition.h"
+#include "table/row_storage.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ sbps_status design_allocate(design *g, double held, sbps_error *err)
     return ready ? SBPS_OK : fail_memory(err);
 }
 
-void put_beside(const design *g, const double *row, size_t to)
+void put_targets(const design *g, const double *row, size_t to)
 {
     const column_schema *p = g->schema;
     rows *r = g->r;
@@ -70,7 +70,7 @@ size_t design_entries(const design *g, const formula_scratch *s, const double *r
     if (p->formula) return formula_design_entries(g, s, row, column, value);
     row += p->first;
     for (size_t f = 0; f < p->features; f++) {
-        const placing *at = &g->place[f];
+        const feature_place *at = &g->place[f];
         size_t rank = at->rank ? at->rank[(size_t)row[f]] : 0;
         if (at->rank ? rank == 0 : row[f] == 0.0) continue;
         column[n] = (uint32_t)(at->column + (at->rank ? rank - 1 : 0));
@@ -79,14 +79,14 @@ size_t design_entries(const design *g, const formula_scratch *s, const double *r
     return n;
 }
 
-/* Features as they are. */
+/* Writes a row without a formula. */
 static void put_features(const design *g, const double *row, size_t to)
 {
     const column_schema *p = g->schema;
     rows *r = g->r;
     double *x = r->storage.x + to * r->stride;
     size_t overwritten =
-        p->categories == 0 ? r->d : r->intercept; /* columns that are written anyway */
+        p->categories == 0 ? r->d : r->intercept; /* columns that are all written below */
     if (r->intercept) x[0] = 1.0;
     memset(x + overwritten, 0, (r->stride - overwritten) * sizeof *x);
     row += p->first;
@@ -95,7 +95,7 @@ static void put_features(const design *g, const double *row, size_t to)
         return;
     }
     for (size_t f = 0; f < p->features; f++) {
-        const placing *at = &g->place[f];
+        const feature_place *at = &g->place[f];
         if (!at->rank)
             x[at->column] = row[f];
         else if (at->rank[(size_t)row[f]] > 0)
@@ -105,16 +105,17 @@ static void put_features(const design *g, const double *row, size_t to)
 
 void design_put(const design *g, const formula_scratch *s, const double *row, size_t to)
 {
-    put_beside(g, row, to);
+    put_targets(g, row, to);
     if (g->schema->formula)
         formula_design_put(g, s, row, to);
     else
         put_features(g, row, to);
 }
 
+/* Writes one run of rows to their places. */
 static void move_run(void *self, unsigned worker, size_t index)
 {
-    const moving *m = self;
+    const row_placement *m = self;
     const row_run *run = &m->read->run[index];
     const formula_scratch *scratch = &m->scratch[worker];
     double *at = run->first;
@@ -122,7 +123,7 @@ static void move_run(void *self, unsigned worker, size_t index)
         const double *row = run_next(m->read, &at, m->line[worker]);
         size_t to = m->to[run->before + i];
         if (m->g->r->storage.start) {
-            put_beside(m->g, row, to);
+            put_targets(m->g, row, to);
             sparse_put(m->g, row, to, &m->each[worker]);
         } else
             design_put(m->g, scratch, row, to);
@@ -130,11 +131,12 @@ static void move_run(void *self, unsigned worker, size_t index)
     }
 }
 
-/* Entries of every column of a sparse table, from one pass: cell by cell a wide table takes columns x rows. */
+/* Entries of every column of a sparse table, counted in one pass: reading cell by cell takes
+ * columns x rows look-ups. */
 typedef struct {
-    size_t *count; /* NULL: the table is not sparse, or the count was not needed yet */
-    double *first; /* of each column */
-    bool *varies;  /* of its entries two differ */
+    size_t *count; /* NULL: the table is not sparse, or was not counted yet */
+    double *first; /* first entry of each column */
+    bool *varies;  /* two of its entries differ */
 } column_entries;
 
 static void entries_free(column_entries *c)
@@ -160,6 +162,7 @@ static sbps_status entries_count(const rows *r, column_entries *c, sbps_error *e
     return SBPS_OK;
 }
 
+/* Returns whether a column has the same value in all rows, over all ranks. */
 static bool is_constant(const rows *r, const column_entries *c, size_t j)
 {
     bool same = true;
@@ -184,7 +187,7 @@ static void name_constant(const rows *r, size_t j, constants *c)
              show_name(r->table.names[j]).text);
 }
 
-/* Without an intercept one constant column may take its place. */
+/* Returns whether a constant column serves as the intercept, of which there can be one. */
 static bool is_own_intercept(const design *g, size_t j, bool taken)
 {
     const rows *r = g->r;
@@ -192,7 +195,7 @@ static bool is_own_intercept(const design *g, size_t j, bool taken)
            r->storage.kind->cell(r, 0, j) != 0.0;
 }
 
-/* Rows say nothing of them, but priors do: they are kept, and told. */
+/* Constant columns are kept and noted: their posterior is the prior. */
 static sbps_status note_constants(const design *g, const constants *c, sbps_error *err)
 {
     char more[48] = "";
@@ -202,14 +205,15 @@ static sbps_status note_constants(const design *g, const constants *c, sbps_erro
         snprintf(more, sizeof more, " and %zu more", c->count - NAMED_MAX);
     return rows_note(
         g->r, err,
-        "%s %s%s: the same in all rows, which so say nothing of the coefficient: its "
-        "posterior is its prior%s",
+        "%s %s%s: the same in all rows, which therefore have no information on the "
+        "coefficient: its posterior is its prior%s",
         c->count > 1 ? "columns" : "column", c->names, more,
         g->r->intercept
-            ? ", and the intercept at x = 0 is as unsure; --features leaves columns out"
+            ? ", and the intercept at x = 0 is as uncertain; --exclude leaves columns out"
             : "");
 }
 
+/* Finds constant columns among those with sd 0; fails for columns whose moments overflow. */
 static sbps_status find_constants(const design *g, column_entries *filled, constants *found,
                                   sbps_error *err)
 {
@@ -242,7 +246,7 @@ static sbps_status check_columns(const design *g, sbps_error *err)
     return status == SBPS_OK ? note_constants(g, &found, err) : status;
 }
 
-/* (2) for some rows, the intercept left alone. */
+/* (2) for some rows; the intercept stays. */
 static void standardize_rows(void *self, size_t first, size_t count)
 {
     const design *g = self;
@@ -256,6 +260,7 @@ static void standardize_rows(void *self, size_t first, size_t count)
     }
 }
 
+/* Stores means and sds that standardisation removes. */
 static void keep_scales(rows *r)
 {
     for (size_t j = r->intercept; j < r->d; j++) {
@@ -264,7 +269,7 @@ static void keep_scales(rows *r)
     }
 }
 
-/* Moments and hash. */
+/* Computes moments and hashes; `before` may change rows first. */
 static sbps_status summarise_rows(design *g, void (*before)(void *, size_t, size_t),
                                   sbps_error *err)
 {
@@ -282,6 +287,7 @@ static sbps_status summarise_rows(design *g, void (*before)(void *, size_t, size
     return status;
 }
 
+/* Fails if every weight of the table is 0. */
 static sbps_status check_weights(const column_schema *p, const rows *r, sbps_error *err)
 {
     bool some = !r->weight;
@@ -293,7 +299,7 @@ static sbps_status check_weights(const column_schema *p, const rows *r, sbps_err
                 show_name(p->columns->name[p->weight]).text);
 }
 
-/* Labels that are -1 and +1, both and nothing else, become 0 and 1. */
+/* Replaces labels -1 and +1 by 0 and 1, if both occur and no others; returns whether it did. */
 static bool map_signs(rows *r)
 {
     size_t minus = 0, plus = 0;
@@ -307,7 +313,7 @@ static bool map_signs(rows *r)
     return true;
 }
 
-/* Rows without trials are kept, weigh nothing, and are told. */
+/* Notes rows without trials, which are kept with weight 0. */
 static sbps_status note_trials(const design *g, sbps_error *err)
 {
     const rows *r = g->r;
@@ -316,10 +322,10 @@ static sbps_status note_trials(const design *g, sbps_error *err)
     for (size_t i = 0; i < r->local_rows; i++) none += r->weight[i] == 0.0;
     none = (size_t)sum_over_ranks(r, (double)none);
     if (none == 0) return SBPS_OK;
-    return rows_note(g->r, err, "%zu %s of 0 trials%s: %s nothing", none,
+    return rows_note(g->r, err, "%zu %s of 0 trials%s: %s no information", none,
                      none > 1 ? "rows" : "row",
                      g->schema->trials == g->schema->weight ? "" : " or weight 0",
-                     none > 1 ? "they say" : "it says");
+                     none > 1 ? "they have" : "it has");
 }
 
 sbps_status design_finish(design *g, sbps_error *err)
@@ -375,7 +381,7 @@ sbps_status design_to_floats(design *g, sbps_error *err)
     return status == SBPS_OK ? check_columns(g, err) : status;
 }
 
-static sbps_status open_moving(moving *m, sbps_error *err)
+static sbps_status open_moving(row_placement *m, sbps_error *err)
 {
     m->each = calloc(m->threads, sizeof *m->each);
     m->line = calloc(m->threads, sizeof *m->line);
@@ -388,7 +394,7 @@ static sbps_status open_moving(moving *m, sbps_error *err)
     return ready ? SBPS_OK : fail_memory(err);
 }
 
-static void close_moving(moving *m)
+static void close_moving(row_placement *m)
 {
     if (m->each) entries_clear(m->each, m->threads);
     for (unsigned w = 0; m->line && w < m->threads; w++) free(m->line[w]);
@@ -398,13 +404,15 @@ static void close_moving(moving *m)
     free(m->line);
 }
 
+/* Places, storage, memory, rows and moments of a table in memory. */
 static sbps_status fill_design(design *g, const chunks *read, sbps_error *err)
 {
     const storage_kind *storage = NULL;
     size_t *to = g->spec->in_order ? same_places(read->rows)
                                    : shuffled_places(g->spec->seed, read->rows, g->threads);
     grouping groups = {0};
-    moving m = {.g = g, .read = read, .to = to, .threads = g->threads, .groups = &groups};
+    row_placement m = {
+        .g = g, .read = read, .to = to, .threads = g->threads, .groups = &groups};
     g->r->local_rows = read->rows;
     g->r->table.seed = g->spec->seed;
     g->r->table.in_order = g->spec->in_order;

@@ -1,16 +1,18 @@
-/* A table's rows lie in random order, and where one goes depends on how many there are. Kept until that is known they
- * are in memory twice. Where every record is a line, the line breaks tell: one look at the text counts those of each
- * part, another reads the parts, each knowing the number of its first row.
+/* Reading a text straight into the shuffled table. The place of a row depends on the number of
+ * rows; rows kept until that is known are in memory twice. Where every record is one line, line
+ * breaks give the number: a first pass counts those of each part of the text, a second reads
+ * the parts, each knowing the number of its first row.
  *
- * That records are lines is found out on the way: every part must hold as many as it has lines, and its last must end
- * where the next part's first was taken to begin. Else all is given up, and the file is read as others are. */
+ * That records are lines is checked on the way: every part must have as many records as lines,
+ * and its last must end where the next part's first was assumed to begin. Otherwise everything
+ * is discarded and the file is read like others. */
 #include "ingest/design/direct_text.h"
 
 #include "core/threads.h"
 #include "ingest/design/storage.h"
 #include "ingest/text/parts.h"
-#include "table/row_storage.h"
 #include "table/row_origin.h"
+#include "table/row_storage.h"
 
 #include <errno.h>
 #include <math.h>
@@ -20,38 +22,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DIRECT_MIN ((size_t)8 << 20) /* bytes, below which two looks do not pay */
-#define COUNT_FRACTION                                                                         \
-    0.1 /* of the way, as it is told; more for a file that is not in memory */
-#define TAIL_BYTES 4096
-#define AHEAD      ((size_t)8) /* rows whose places are asked for before they are written */
+#define DIRECT_MIN     ((size_t)8 << 20) /* bytes, below which two passes are slower */
+#define COUNT_FRACTION 0.1 /* of the progress reported; more for a file not in memory */
+#define TAIL_BYTES     4096
+#define AHEAD          ((size_t)8) /* rows ahead whose places are prefetched */
 
 typedef struct {
-    size_t before, rows; /* of all parts before it; its own, by its line breaks */
-    size_t begin, end;   /* bytes of its records, as they were read */
-} stretch;
+    size_t before, rows; /* rows of all parts before it; its own, by line breaks */
+    size_t begin, end;   /* of its records, bytes, as they were read */
+} part_extent;
 
 typedef struct {
     const row_source *s;
     const rows_spec *spec;
     part_layout cut;
-    stretch *of; /* each part */
+    part_extent *of; /* of each part */
     size_t parts;
     unsigned threads;
-    char *buffer;             /* SCAN_BYTES a thread */
-    text_part *each;          /* of each thread */
-    formula_scratch *scratch; /* likewise */
+    char *buffer;             /* SCAN_BYTES per thread */
+    text_part *each;          /* per thread */
+    formula_scratch *scratch; /* per thread */
     design g;
     size_t *to;
     double max_entries;    /* entries beyond which the table is dense */
-    atomic_size_t entries; /* counted up to there */
+    atomic_size_t entries; /* counted at least up to max_entries */
     atomic_size_t kept;
     atomic_bool abandoned;
-    sbps_status status; /* of the caller's thread */
+    sbps_status status; /* set by the caller's thread */
     sbps_error *err;
 } direct;
 
-/* Part `index` is done: from the share `from` of the way to `to`. Worker 0 is the caller. */
+/* Reports that part `index` is done: progress goes from `from` to `to` over the parts. Only
+ * worker 0, the caller, reports; the watcher may stop the reading. */
 static void report_part(direct *d, unsigned worker, size_t index, double from, double to)
 {
     const rows_spec *spec = d->spec;
@@ -61,13 +63,13 @@ static void report_part(direct *d, unsigned worker, size_t index, double from, d
                     from + (to - from) * fraction))
         return;
     d->status =
-        fail(d->err, SBPS_NO_FILE, "%s: not read: stopped on request", d->s->schema->path);
+        fail(d->err, SBPS_NO_FILE, "%s: reading stopped on request", d->s->schema->path);
     atomic_store(&d->abandoned, true);
 }
 
 /* ---- counting ---- */
 
-/* In lanes of bytes, which cannot overflow within 255 rounds. */
+/* Counts in lanes of bytes, which cannot overflow within 255 rounds. */
 static size_t breaks_in(const char *text, size_t size)
 {
     enum { LANES = 32, ROUNDS = 255 };
@@ -97,11 +99,12 @@ bool count_breaks(int file, size_t from, size_t to, char *buffer, size_t *count)
     return true;
 }
 
-/* A record begins behind each line break, and at the first byte of all. */
+/* Counts the records of a part: one begins after each line break, and at the first byte of the
+ * file. */
 static void count_part(void *self, unsigned worker, size_t index)
 {
     direct *d = self;
-    stretch *own = &d->of[index];
+    part_extent *own = &d->of[index];
     size_t begin = part_begin(&d->cut, index), stop = part_stop(&d->cut, index);
     own->rows = index == 0;
     if (atomic_load(&d->abandoned)) return;
@@ -111,6 +114,7 @@ static void count_part(void *self, unsigned worker, size_t index)
     report_part(d, worker, index, 0.0, COUNT_FRACTION);
 }
 
+/* Sums the rows before each part; returns the number of all. */
 static size_t add_up(const direct *d)
 {
     size_t before = 0;
@@ -123,7 +127,7 @@ static size_t add_up(const direct *d)
 
 /* ---- reading ---- */
 
-/* Until there are so many that the table cannot be sparse. */
+/* Counts entries, until there are so many that the table cannot be sparse. */
 static void count_entries(direct *d, const text_part *p)
 {
     size_t from = d->s->schema->first, features = d->s->schema->features, count = 0;
@@ -136,7 +140,7 @@ static void count_entries(direct *d, const text_part *p)
     atomic_fetch_add(&d->entries, count);
 }
 
-/* Memory is far: the lines of a row of the table are asked for before it is written. */
+/* Writes rows to their places, which are prefetched because they are not in cache. */
 static void put_rows(const direct *d, unsigned worker, const text_part *p, const size_t *to)
 {
     const rows *r = d->g.r;
@@ -151,10 +155,10 @@ static void put_rows(const direct *d, unsigned worker, const text_part *p, const
     }
 }
 
-static void read_stretch(void *self, unsigned worker, size_t index)
+static void read_part(void *self, unsigned worker, size_t index)
 {
     direct *d = self;
-    stretch *own = &d->of[index];
+    part_extent *own = &d->of[index];
     text_part *p = &d->each[worker];
     if (own->rows == 0 || atomic_load(&d->abandoned)) return;
     chunks_reset(&p->rows);
@@ -171,7 +175,8 @@ static void read_stretch(void *self, unsigned worker, size_t index)
     report_part(d, worker, index, COUNT_FRACTION, 1.0);
 }
 
-/* Each part begins where the one before it ended, and the last one ends with the file. */
+/* Returns whether each part began where the one before it ended, and the last ended with the
+ * file. */
 static bool fits_together(const direct *d)
 {
     size_t at = d->cut.first;
@@ -183,7 +188,7 @@ static bool fits_together(const direct *d)
     return at == d->cut.size;
 }
 
-/* ---- all of it ---- */
+/* ---- table ---- */
 
 static bool open_scratch(direct *d, unsigned worker)
 {
@@ -214,7 +219,7 @@ static void close_threads(direct *d)
     free(d->to);
 }
 
-/* n rows are there, and where each goes. */
+/* Finds the places of n rows and allocates the table. */
 static sbps_status allocate_table(direct *d, size_t n)
 {
     rows *r = d->g.r;
@@ -247,32 +252,25 @@ static sbps_status read_all(direct *d, bool *done)
     if (status != SBPS_OK || d->status != SBPS_OK || atomic_load(&d->abandoned) || n < 2)
         return status == SBPS_OK ? d->status : status;
     if ((status = allocate_table(d, n)) != SBPS_OK) return status;
-    status = workers_run(d->threads, d->parts, read_stretch, d, d->err);
+    status = workers_run(d->threads, d->parts, read_part, d, d->err);
     if (status != SBPS_OK || d->status != SBPS_OK)
         return status == SBPS_OK ? d->status : status;
     *done = !atomic_load(&d->abandoned) && fits_together(d) && !is_sparse(d);
     return *done ? finish(d) : SBPS_OK;
 }
 
-/* Whether a formula can be evaluated only when all rows are there. */
-bool formula_waits(const formula *f)
-{
-    for (size_t k = 0; f && k < f->variables; k++)
-        if (variable_waits(&f->variable[k])) return true;
-    return f && f->groups > 0;
-}
-
+/* Returns whether the file may be read this way. */
 static bool is_plain(const row_source *s, const rows_spec *spec, size_t size)
 {
     const column_schema *p = s->schema;
     bool large = size >= DIRECT_MIN || spec->part_bytes > 0;
     bool sparse = storage_of(spec, 0, INFINITY) == &storage_sparse;
-    return large && !sparse && !formula_waits(p->formula) && p->categories == 0 &&
+    return large && !sparse && !formula_needs_all_rows(p->formula) && p->categories == 0 &&
            !p->drop_missing && s->names.filled >= PACK_BELOW &&
            storage_check(spec, NULL) == SBPS_OK;
 }
 
-/* Without blank lines at the end, which are no records. */
+/* Returns the end of the rows, without blank lines at the end, which are no records. */
 static size_t end_of_rows(int file, size_t size)
 {
     char tail[TAIL_BYTES];

@@ -1,4 +1,4 @@
-/* Rows as read become rows of the design that a formula asks for: its variables are evaluated, its terms
+/* The design of a formula: its variables are evaluated in each row as read, and its terms
  * multiplied. */
 #include "ingest/design/formula_design.h"
 
@@ -11,6 +11,7 @@
 
 /* ---- levels ---- */
 
+/* Copies the names of ranked levels. */
 static sbps_status name_levels(const levels *l, const size_t *order, coded_levels *to,
                                sbps_error *err)
 {
@@ -22,7 +23,7 @@ static sbps_status name_levels(const levels *l, const size_t *order, coded_level
     return SBPS_OK;
 }
 
-/* Levels that rows have, the reference first. */
+/* Ranks the levels that rows have, the reference first. */
 static sbps_status rank_levels(const column_schema *p, size_t column, coded_levels *to,
                                sbps_error *err)
 {
@@ -42,7 +43,8 @@ static sbps_status rank_levels(const column_schema *p, size_t column, coded_leve
     return status;
 }
 
-/* A column that names every row explains nothing; as a group it may. */
+/* Returns the number of levels: 0 for a column with a level of its own in nearly every row,
+ * unless it is a group. */
 static size_t levels_taken(const column_schema *p, const formula_column *c,
                            const coded_levels *l)
 {
@@ -52,10 +54,11 @@ static size_t levels_taken(const column_schema *p, const formula_column *c,
 static sbps_status note_single_level(design *g, const formula_column *c, sbps_error *err)
 {
     if (c->levels != 1 || c->group) return SBPS_OK;
-    return rows_note(g->r, err, "column '%s' has a single level ('%s'): it says nothing",
+    return rows_note(g->r, err, "column '%s' has a single level ('%s') and no effect",
                      show_name(c->name).text, show_name(c->level[0]).text);
 }
 
+/* Ranks the levels of all categories, and hands them to the formula. */
 static sbps_status code_columns(design *g, sbps_error *err)
 {
     const column_schema *p = g->schema;
@@ -86,7 +89,7 @@ void formula_design_clear(design *g)
 
 /* ---- columns ---- */
 
-/* The one column a term is made of, where it is a column of the file. */
+/* Returns the column of the file that a term consists of; NULL: it is computed. */
 static const char *source_of(const formula *f, const design_term *t)
 {
     const variable *v = &f->variable[t->variable[0]];
@@ -146,6 +149,7 @@ void formula_design_put(const design *g, const formula_scratch *s, const double 
     for (size_t k = 0; k < n; k++) x[s->column[k]] = s->value[k];
 }
 
+/* row_values.all: values in all rows of chunks. */
 static sbps_status all_of_chunks(void *self, const program *of, double *value, sbps_error *err)
 {
     const chunk_values *from = self;

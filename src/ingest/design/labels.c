@@ -1,7 +1,7 @@
-/* Targets that are labels: yes and no, TRUE and FALSE, 1 and 2, names of classes. They are numbered in their
- * order, numbers by value and texts as R sorts them, whatever their case:
+/* Targets that are labels: yes and no, TRUE and FALSE, 1 and 2, names of classes. They are
+ * numbered in order, numbers by value and texts as R sorts them, ignoring case:
  *
- *   label_0 < label_1 < ... :  y = 0, 1, ...;   of two, --success is 1. */
+ *   label_0 < label_1 < ... :  y = 0, 1, ...;   of two labels, --success is 1. */
 #include "ingest/design/design_matrix.h"
 
 #include "core/memory.h"
@@ -16,16 +16,16 @@
 #include <string.h>
 #include <strings.h>
 
-#define CLASSES_MAX 1000 /* numbers that are names of classes */
-#define NAMED_MAX   10   /* labels in a sentence */
-#define SCAN_ROWS   256  /* targets looked at together */
+#define CLASSES_MAX 1000 /* classes, at most */
+#define NAMED_MAX   10   /* labels in a message */
+#define SCAN_ROWS   256  /* targets checked at a time */
 
 static const char *target_name(const design *g)
 {
     return g->schema->columns->name[g->schema->target];
 }
 
-/* The first labels of the table, as a list. */
+/* Returns the first labels as a list; NULL: no memory. */
 static char *list_labels(const rows *r)
 {
     text list = {0};
@@ -39,10 +39,9 @@ static sbps_status fail_count(const design *g, sbps_error *err)
 {
     char *list = list_labels(g->r);
     if (!list) return fail_memory(err);
-    const char *requirement =
-        g->spec->labels == LABELS_TWO
-            ? "a model of two outcomes wants two labels, softmax takes more"
-            : "these are too many for classes";
+    const char *requirement = g->spec->labels == LABELS_TWO
+                                  ? "models of two outcomes need two labels, softmax takes more"
+                                  : "these are too many classes";
     sbps_status status =
         fail(err, SBPS_BAD_DATA, "%s: target '%s' holds %s; %s", g->schema->path,
              show_name(target_name(g)).text, list, requirement);
@@ -50,13 +49,14 @@ static sbps_status fail_count(const design *g, sbps_error *err)
     return status;
 }
 
-/* Whether somebody gave the labels in their order. */
+/* Returns whether the user gave the order of the labels. */
 static bool is_listed(const design *g)
 {
     const levels *l = g->schema->use[g->schema->target].levels;
     return g->schema->labelled || (l && l->listed);
 }
 
+/* Notes which label became which number. */
 static sbps_status note_labels(const design *g, sbps_error *err)
 {
     rows *r = g->r;
@@ -70,24 +70,24 @@ static sbps_status note_labels(const design *g, sbps_error *err)
     if (!list) return fail_memory(err);
     sbps_status status = rows_note(
         r, err, "target '%s': the classes 0, 1, ... are %s%s", show_name(target_name(g)).text,
-        list, ordered && !is_listed(g) ? ", in this order (--levels says another)" : "");
+        list, ordered && !is_listed(g) ? ", in this order (--levels changes it)" : "");
     free(list);
     return status;
 }
 
-/* Makes --success the second of two; *turned: it was the first. */
-static sbps_status order_by_success(const design *g, bool *turned, sbps_error *err)
+/* Makes --success the second of two labels; *swapped: it was the first. */
+static sbps_status order_by_success(const design *g, bool *swapped, sbps_error *err)
 {
     const rows *r = g->r;
     const char *success = nonblank_text(g->spec->success);
-    *turned = false;
+    *swapped = false;
     if (!success) return SBPS_OK;
     if (r->table.label_count != 2)
         return fail(err, SBPS_BAD_ARG,
                     "%s: --success is for a target with two labels; '%s' has %zu",
                     g->schema->path, show_name(target_name(g)).text, r->table.label_count);
-    *turned = !strcmp(r->table.labels[0], success);
-    if (*turned) {
+    *swapped = !strcmp(r->table.labels[0], success);
+    if (*swapped) {
         char *first = r->table.labels[0];
         r->table.labels[0] = r->table.labels[1];
         r->table.labels[1] = first;
@@ -101,6 +101,7 @@ static sbps_status order_by_success(const design *g, bool *turned, sbps_error *e
 
 /* ---- text ---- */
 
+/* Compares two labels for qsort_r: ignoring case first. */
 static int by_letters(const void *a, const void *b, void *self)
 {
     const levels *l = self;
@@ -132,6 +133,7 @@ static sbps_status name_labels(rows *r, const levels *l, const size_t *order, si
     return SBPS_OK;
 }
 
+/* Returns the level with a label that some row has; NULL: none. */
 static const level *find_label(const levels *l, const char *label, size_t *code)
 {
     for (*code = 0; *code < l->count; ++*code)
@@ -140,7 +142,7 @@ static const level *find_label(const levels *l, const char *label, size_t *code)
     return NULL;
 }
 
-/* The first of the labels that nobody listed. */
+/* Fails for the first label that --levels does not list. */
 static sbps_status fail_unlisted(const design *g, const levels *l, const size_t *order,
                                  size_t listed, sbps_error *err)
 {
@@ -148,14 +150,15 @@ static sbps_status fail_unlisted(const design *g, const levels *l, const size_t 
         bool known = l->item[k].rows == 0;
         for (size_t i = 0; i < listed; i++) known = known || order[i] == k;
         if (known) continue;
-        return fail(
-            err, SBPS_BAD_ARG, "%s: --levels: target '%s' holds '%s', which is not among them",
-            g->schema->path, show_name(target_name(g)).text, show_name(l->item[k].text).text);
+        return fail(err, SBPS_BAD_ARG,
+                    "%s: --levels: target '%s' has the label '%s', which is not listed",
+                    g->schema->path, show_name(target_name(g)).text,
+                    show_name(l->item[k].text).text);
     }
     return SBPS_OK;
 }
 
-/* Labels in the order of --levels; those that no row has are passed over. */
+/* Orders labels as --levels; listed labels without rows are skipped. */
 static sbps_status order_listed(const design *g, const levels *l, size_t *order, size_t *used,
                                 sbps_error *err)
 {
@@ -177,14 +180,14 @@ static sbps_status order_listed(const design *g, const levels *l, size_t *order,
     return status == SBPS_OK ? fail_unlisted(g, l, order, *used, err) : status;
 }
 
-/* Of classes that have no order the one that R gives them. */
+/* Orders labels: as --levels, as a factor's levels, as numbers, or as R sorts texts. */
 static sbps_status order_labels(const design *g, levels *l, size_t *order, size_t *used,
                                 sbps_error *err)
 {
     if (g->schema->labelled) return order_listed(g, l, order, used, err);
     sbps_status status = levels_order(l, order, used, err);
-    bool by_themselves = l->listed || g->spec->labels == LABELS_ORDERED;
-    if (status == SBPS_OK && !by_themselves &&
+    bool in_own_order = l->listed || g->spec->labels == LABELS_ORDERED;
+    if (status == SBPS_OK && !in_own_order &&
         !are_numbers(l, order, *used, g->schema->c_locale))
         qsort_r(order, *used, sizeof *order, by_letters, l);
     return status;
@@ -193,14 +196,14 @@ static sbps_status order_labels(const design *g, levels *l, size_t *order, size_
 static sbps_status place_ordered(design *g, levels *l, size_t *order, sbps_error *err)
 {
     size_t used;
-    bool turned = false;
+    bool swapped = false;
     sbps_status status = order_labels(g, l, order, &used, err);
     if (status == SBPS_OK) status = name_labels(g->r, l, order, used, err);
     if (status == SBPS_OK && used > (g->spec->labels == LABELS_TWO ? 2 : CLASSES_MAX))
         status = fail_count(g, err);
-    if (status == SBPS_OK) status = order_by_success(g, &turned, err);
+    if (status == SBPS_OK) status = order_by_success(g, &swapped, err);
     for (size_t i = 0; status == SBPS_OK && i < used; i++)
-        g->label[order[i]] = (double)(turned ? 1 - i : i);
+        g->label[order[i]] = (double)(swapped ? 1 - i : i);
     return status == SBPS_OK ? note_labels(g, err) : status;
 }
 
@@ -223,7 +226,7 @@ typedef struct {
     size_t count;
 } value_set;
 
-/* Place of the first value that is not below y. */
+/* Returns the index of the first value that is not below y. */
 static size_t lower_bound(const value_set *s, double y)
 {
     size_t low = 0, high = s->count;
@@ -237,7 +240,8 @@ static size_t lower_bound(const value_set *s, double y)
     return low;
 }
 
-/* Whether all are one of the first two values, as most are: told without branches, whose ways nobody foresees. */
+/* Returns whether all targets are one of the first two values, as most are; without branches,
+ * which the processor would mispredict. */
 static bool are_known(const value_set *s, size_t n, const double *y)
 {
     uint64_t known = 0;
@@ -248,6 +252,7 @@ static bool are_known(const value_set *s, size_t n, const double *y)
     return known == n;
 }
 
+/* Inserts a value; false: there would be more than `limit`. */
 static bool take_value(value_set *s, size_t limit, double y)
 {
     size_t at = lower_bound(s, y);
@@ -258,7 +263,7 @@ static bool take_value(value_set *s, size_t limit, double y)
     return true;
 }
 
-/* The values of y in order; false: more than `most`. */
+/* Collects the distinct local targets in order; false: more than `limit`. */
 static bool collect(const rows *r, size_t limit, value_set *s)
 {
     *s = (value_set){0};
@@ -271,7 +276,7 @@ static bool collect(const rows *r, size_t limit, value_set *s)
     return true;
 }
 
-/* The same of all ranks' rows. */
+/* Collects the distinct targets of all ranks. */
 static bool collect_all(const rows *r, size_t limit, value_set *s)
 {
     ranks *among = r->partition ? r->partition->among : NULL;
@@ -289,10 +294,10 @@ static bool collect_all(const rows *r, size_t limit, value_set *s)
     return fits;
 }
 
-/* 0, 1, ..., or a part of it that a model of two outcomes may meet. */
+/* Returns whether the values are 0, 1, ..., as models need them. */
 static bool are_counted(const value_set *s, bool two)
 {
-    if (two && s->count == 1) return true; /* the model has a sentence for it */
+    if (two && s->count == 1) return true; /* the model's message is better */
     for (size_t k = 0; k < s->count; k++)
         if (s->value[k] != (double)k) return false;
     return true;
@@ -321,13 +326,13 @@ static sbps_status name_values(rows *r, const value_set *s, sbps_error *err)
 static sbps_status number_values(const design *g, const value_set *s, sbps_error *err)
 {
     rows *r = g->r;
-    bool turned;
+    bool swapped;
     sbps_status status = name_values(r, s, err);
-    if (status == SBPS_OK) status = order_by_success(g, &turned, err);
+    if (status == SBPS_OK) status = order_by_success(g, &swapped, err);
     if (status != SBPS_OK) return status;
     for (size_t i = 0; i < r->local_rows; i++) {
         size_t k = lower_bound(s, r->y[i]);
-        r->y[i] = (double)(turned ? 1 - k : k);
+        r->y[i] = (double)(swapped ? 1 - k : k);
     }
     return note_labels(g, err);
 }

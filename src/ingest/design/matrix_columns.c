@@ -1,4 +1,4 @@
-/* Names and places of the design's columns, and where they come from. */
+/* Names, places and origins of the design's columns. */
 #include "core/decimal.h"
 #include "core/printable.h"
 #include "ingest/design/design_matrix.h"
@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDE ((size_t)2000) /* columns, from which their number is worth a word */
-/* Seconds of one processor with 10,000 sparse columns, by the cube of their number: 13 Newton steps, and all that set-up
- * of a logistic regression does before it samples. Measured at 3000. */
+#define WIDE ((size_t)2000) /* columns from which the user is warned */
+/* Seconds on one processor with 10,000 sparse columns, scaled by the cube of their number: 13
+ * Newton steps, and all of set-up of a logistic regression. Measured at 3000 columns. */
 #define WIDE_MODE   530.0
 #define WIDE_SET_UP 2500.0
 
@@ -37,7 +37,7 @@ static sbps_status name_level(const char *column, const level *l, char **out, sb
     return made < 0 ? fail_memory(err) : SBPS_OK;
 }
 
-/* The column named last comes from here, and belongs to the table from now on. */
+/* Adds the origin of the column named last, which belongs to the table from now on. */
 static sbps_status add_origin(rows *r, const char *column, const char *own,
                               const char *reference, sbps_error *err)
 {
@@ -54,7 +54,7 @@ static sbps_status add_origin(rows *r, const char *column, const char *own,
     return whole ? SBPS_OK : fail_memory(err);
 }
 
-/* A category of one level has no column. Without an intercept that level would get lost. */
+/* A category of one level has no column. Without an intercept that level would be lost. */
 static sbps_status note_single(design *g, size_t f, const char *level_text, sbps_error *err)
 {
     const column_schema *p = g->schema;
@@ -66,7 +66,7 @@ static sbps_status note_single(design *g, size_t f, const char *level_text, sbps
                 p->path, column.text, only.text);
 }
 
-/* Ranks the levels of a category and names the columns (1); names are appended at r->d. */
+/* Ranks the levels of a category and appends its columns (1) at r->d. */
 static sbps_status place_category(design *g, size_t f, sbps_error *err)
 {
     const column_schema *p = g->schema;
@@ -120,6 +120,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Fails where two columns would have the same name. */
 static sbps_status check_names(const column_schema *p, const rows *r, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
@@ -137,7 +138,7 @@ static sbps_status check_names(const column_schema *p, const rows *r, sbps_error
     return status;
 }
 
-/* The category with the most levels; NULL: there is none. */
+/* Returns the category with the most levels; NULL: there is none. */
 static const char *widest_category(const design *g, size_t *count)
 {
     const char *name = NULL;
@@ -169,7 +170,7 @@ static time_shown show_time(double seconds)
     return t;
 }
 
-/* What a wide table means, while there is time to think again. */
+/* Notes what set-up of a wide table costs, before it begins. */
 static sbps_status note_width(design *g, sbps_error *err)
 {
     rows *r = g->r;
@@ -197,7 +198,7 @@ static sbps_status note_width(design *g, sbps_error *err)
     return SBPS_OK;
 }
 
-/* Features as they are. */
+/* Appends the columns of all features, without a formula. */
 static sbps_status place_features(design *g, sbps_error *err)
 {
     const column_schema *p = g->schema;
@@ -221,7 +222,7 @@ static const char *target_name(const column_schema *p)
     return p->formula ? p->formula->response_name : "";
 }
 
-/* A column of numbers may be a category. */
+/* Joins the spellings of a number (1, 1.0) in columns of numbers that are categories. */
 static sbps_status join_numbers(const column_schema *p, sbps_error *err)
 {
     sbps_status status = SBPS_OK;

@@ -1,10 +1,11 @@
-/* How the rows of a table came about, so that rows to come can be treated as those were: columns and what they are,
- * levels in their order, the formula and what it has learned, standardisation, labels of the target.
+/* The saved schema (the "design" of a run's file): everything needed to treat new rows like
+ * those of a table. Columns and their types, levels in their order, the formula and its fitted
+ * transforms, standardisation, labels of the target.
  *
- *   saved_schema_write    a design becomes text (JSON), which a run's file keeps
- *   saved_schema_parse   the text becomes a blueprint
- *   saved_schema_open    a file of new rows, read by it
- *   saved_schema_encode_row     a row as read becomes what a model sees
+ *   saved_schema_write       a design becomes text (JSON), which the run's file stores
+ *   saved_schema_parse       the text becomes a saved_schema
+ *   saved_schema_open        a file of new rows is opened for reading with it
+ *   saved_schema_encode_row  a row as read becomes what a model needs
  *
  * docs/design.md describes the text. */
 #ifndef INGEST_SAVED_SCHEMA_H
@@ -17,6 +18,7 @@
 
 #define SAVED_SCHEMA_VERSION 1
 
+/* Writes the schema of a design; the caller frees *out. */
 sbps_status saved_schema_write(const design *g, char **out, sbps_error *err);
 
 typedef enum {
@@ -28,17 +30,17 @@ typedef enum {
     ROLES
 } column_role;
 
-/* A column of the table, in the order of its file; its place is its slot of a row. */
+/* A column of the table, in the order of its file. Its index is its slot in a row as read. */
 typedef struct {
     const char *name;
     column_role role;
     use_kind kind;
     bool left_out; /* nearly every row had a level of its own */
-    bool groups;   /* a category that only groups rows: its levels are not here */
+    bool groups;   /* a category that only groups rows: its levels are not stored */
     size_t levels;
     const char **level; /* in their order, the reference first */
-    size_t *rank;       /* 0, 1, ...: of each code */
-    size_t column;      /* of the design, without a formula: of its first */
+    size_t *rank;       /* of each code: 0, 1, ... */
+    size_t column;      /* without a formula: its first column of the design */
     bool needed;        /* for the linear predictor */
 } saved_column;
 
@@ -47,107 +49,116 @@ typedef struct {
     saved_column *column;
     size_t columns;
     char **source;    /* names of the columns */
-    size_t of[ROLES]; /* column of a role but ROLE_FEATURE; SIZE_MAX: none */
-    formula *formula; /* NULL: columns are themselves */
+    size_t of[ROLES]; /* column with a role other than ROLE_FEATURE; SIZE_MAX: none */
+    formula *formula; /* NULL: features are columns */
     bool intercept, no_header;
-    const char *na; /* NULL: the usual words */
+    const char *na; /* texts that mean missing; NULL: the defaults */
     const char *target;
-    const char **label; /* of the target, 0, 1, ...; NULL: it is a number */
+    const char **label; /* of the target's values 0, 1, ...; NULL: it is a number */
     double *label_value;
     bool text_labels;
     size_t labels;
     const char **name; /* of the design's columns */
     size_t names;
-    double *mean, *sd; /* that standardisation took out; NULL: nothing */
+    double *mean, *sd; /* removed by standardisation; NULL: none */
 } saved_schema;
 
-/* `path` is the file that the text comes from, for sentences. */
+/* Parses a schema; `path` names its file in messages. The caller destroys *out. */
 sbps_status saved_schema_parse(const char *source, const char *path, saved_schema **out,
                                sbps_error *err);
-void saved_schema_destroy(saved_schema *b);
+void saved_schema_destroy(saved_schema *b); /* NULL is fine */
 
-/* ---- columns in the formula: saved_schema_terms.c ---- */
-
-/* How a column stands among the fixed effects, interactions aside. Without a formula it is a term of its own. */
+/* How a column is used among the fixed effects, interactions aside. Without a formula each
+ * column is a term of its own. */
 typedef struct {
-    const char *term; /* that has it, as R writes it: x, log(x), ns(x, 3); NULL: none */
-    size_t terms;     /* that have it */
-    bool plain;       /* one of them is the column as it is */
-    bool rescaled;    /* one is log(x) or the like */
-    bool flexible;    /* one is poly(x, 2) or the like */
-    bool alone;       /* it has a term outside of interactions */
+    const char *term; /* a term that uses it, as R writes it: x, log(x), ns(x, 3); NULL: none */
+    size_t terms;     /* that use it */
+    bool plain;       /* one of them is the column itself */
+    bool rescaled;    /* one is log(x) or similar */
+    bool flexible;    /* one is poly(x, 2) or similar */
+    bool alone;       /* some term uses it outside of interactions */
 } formula_use;
 
+/* Returns how the schema uses a column. */
 formula_use saved_schema_use(const saved_schema *b, const char *column);
-/* Does an interaction have both columns? */
+/* Returns whether an interaction has both columns. */
 bool saved_schema_interacts(const saved_schema *b, const char *column, const char *other);
 
-/* ---- new rows ---- */
+/* ---- reading new rows ---- */
 
-/* What is wanted of new rows beside the linear predictor; where a column lacks for it, that is an error. */
+/* What is needed of new rows besides the linear predictor. A missing column for it is an
+ * error. */
 typedef struct {
     bool target, trials;
-    const uint16_t *encoding; /* of the text: encoding.h; NULL: UTF-8 */
+    const uint16_t *encoding; /* of the text: core/encoding.h; NULL: UTF-8 */
 } new_row_request;
 
-/* A plan that reads the columns that are needed into their slots; `path` is borrowed. Also after a failure *out is to be
- * destroyed. */
+/* Creates a column schema that reads the columns needed into their slots; `path` is borrowed.
+ * The caller destroys *out, also after a failure. */
 sbps_status saved_schema_match(const saved_schema *b, const char *path, const columns *c,
-                               new_row_request wants, column_schema **out, sbps_error *err);
-/* A source whose plan reads the columns that are needed into their slots, row by row; missing cells are NAN, and
- * levels that the table had not have codes from its number on. Close it also after a failure. */
-sbps_status saved_schema_open(const saved_schema *b, const char *path, new_row_request wants,
+                               new_row_request request, column_schema **out, sbps_error *err);
+/* Opens a file as a source of rows with such a schema. Missing cells are NAN, and levels
+ * that the table did not have get codes from its number of levels on. Close it also after a
+ * failure. */
+sbps_status saved_schema_open(const saved_schema *b, const char *path, new_row_request request,
                               column_types *types, row_source *s, sbps_error *err);
 
-/* The same of rows in memory, which `to` has as they come; sentences call them `name`. What is given is borrowed until
- * it is closed, which it is to be also after a failure. */
+/* New rows in memory, read in the same way: `to` receives them, and messages call them `name`.
+ * Arguments are borrowed until it is closed, also after a failure. */
 typedef struct saved_schema_frame saved_schema_frame;
 sbps_status saved_schema_frame_open(const saved_schema *b, const char *name,
-                                    const sbps_frame *from, new_row_request wants,
+                                    const sbps_frame *from, new_row_request request,
                                     unsigned threads, const row_taker *to,
                                     saved_schema_frame **out, sbps_error *err);
+/* Returns the schema by which rows are read; borrowed. */
 const column_schema *saved_schema_frame_columns(const saved_schema_frame *f);
+/* Reads all rows, once. */
 sbps_status saved_schema_frame_read(saved_schema_frame *f, sbps_error *err);
-void saved_schema_frame_close(saved_schema_frame *f);
+void saved_schema_frame_close(saved_schema_frame *f); /* NULL is fine */
 
-/* What varies from group to group: a term (left | factor). */
+/* ---- group terms (left | factor) ---- */
+
+/* Returns the number of group terms. */
 size_t saved_schema_terms(const saved_schema *b);
+/* Returns the name of a term's factor, and whether its effects are correlated. */
 const char *saved_schema_factor(const saved_schema *b, size_t index, bool *correlated);
+/* Returns the number of a term's effects per level, and the name of one. */
 size_t saved_schema_effects(const saved_schema *b, size_t index);
 const char *saved_schema_effect(const saved_schema *b, size_t of, size_t index);
 
+/* ---- encoding rows ---- */
+
 typedef enum { ROW_WHOLE, ROW_LACKS, ROW_UNKNOWN_LEVEL, ROW_NOT_FINITE } row_state;
 
-/* What a model sees of a row. */
+/* A row as a model needs it. */
 typedef struct {
     double *x;   /* the design's columns, the intercept's 1 first */
-    double *z;   /* of all terms, one behind another */
-    text *level; /* of the factor of each term */
+    double *z;   /* varying columns of all terms, one term after another */
+    text *level; /* of each term's factor */
     size_t terms;
     double offset;
     double y, weight,
-        trials; /* where they are wanted; weights and trials 1 where there are none */
-    /* of a row that is not whole: what is wrong with it */
+        trials; /* where requested; weight and trials are 1 where there are none */
+    /* of a row that is not ROW_WHOLE: the column and value at fault */
     const char *column;
     shown value;
     formula_scratch scratch;
-} seen_row;
+} encoded_row;
 
-/* Close it also after a failure. */
-sbps_status seen_open(const saved_schema *b, seen_row *to, sbps_error *err);
-void seen_close(seen_row *to);
-/* `row` as read by the plan, which may be written to; false: no memory. */
+/* Allocates a row. Close it also after a failure. */
+sbps_status encoded_row_open(const saved_schema *b, encoded_row *to, sbps_error *err);
+void encoded_row_close(encoded_row *to);
+/* Encodes a row as read, which it may change; *state receives whether that was possible. False:
+ * no memory. */
 bool saved_schema_encode_row(const saved_schema *b, const column_schema *p, double *row,
-                             new_row_request wants, seen_row *to, row_state *state);
-/* Whether the target counts successes of trials. */
+                             new_row_request request, encoded_row *to, row_state *state);
+/* Returns whether the target counts successes among trials. */
 bool saved_schema_has_trials(const saved_schema *b);
 
-/* ---- converted tables: saved_schema_map_table.c ---- */
-
-/* Maps a table that was made by the same design; another gets a sentence. */
+/* Maps a converted table; fails unless it was made with the same design. */
 sbps_status saved_schema_map_table(const saved_schema *b, const char *path, rows **out,
                                    sbps_error *err);
-/* Its row i; false: no memory. */
-bool saved_schema_table_row(const saved_schema *b, const rows *r, size_t i, seen_row *to);
+/* Encodes row i of such a table; false: no memory. */
+bool saved_schema_table_row(const saved_schema *b, const rows *r, size_t i, encoded_row *to);
 
 #endif

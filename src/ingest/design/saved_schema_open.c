@@ -1,5 +1,5 @@
-/* A file of new rows. Its columns may stand in another order, and others among them; those that are needed go to the
- * slots that the blueprint has for them. */
+/* Opening a file of new rows. Its columns may be in another order and others may be among them;
+ * those that are needed are read into the slots of the saved schema. */
 #include "ingest/design/saved_schema.h"
 
 #include "core/printable.h"
@@ -19,16 +19,16 @@ static void need_role(const saved_schema *b, column_role role, bool *needed)
     if (b->of[role] != SIZE_MAX) needed[b->of[role]] = true;
 }
 
-/* What of the columns is asked for. */
-static void need_columns(const saved_schema *b, new_row_request wants, bool *needed)
+/* Finds the columns that a request needs. */
+static void need_columns(const saved_schema *b, new_row_request request, bool *needed)
 {
     const formula *f = b->formula;
     for (size_t k = 0; k < b->columns; k++) needed[k] = b->column[k].needed;
-    if (wants.target || wants.trials) {
+    if (request.target || request.trials) {
         need_role(b, ROLE_TRIALS, needed);
         if (f) need_program(b, &f->n, needed);
     }
-    if (!wants.target) return;
+    if (!request.target) return;
     need_role(b, ROLE_TARGET, needed);
     need_role(b, ROLE_WEIGHTS, needed);
     if (f) need_program(b, &f->y, needed);
@@ -45,11 +45,11 @@ static sbps_status fail_missing_column(const saved_schema *b, const char *path,
         if (c->name[i] && c->name[i][0]) names[known++] = c->name[i];
     name_hint hint = did_you_mean(",", b->column[column].name, names, known);
     free(names);
-    return fail(err, SBPS_BAD_DATA, "%s: it has no column '%s', which the run had%s", path,
+    return fail(err, SBPS_BAD_DATA, "%s: the run's column '%s' is missing%s", path,
                 show_name(b->column[column].name).text, hint.text);
 }
 
-/* ---- the plan ---- */
+/* ---- column schema ---- */
 
 static bool add_levels(levels *l, const char *const *from, size_t count)
 {
@@ -59,7 +59,7 @@ static bool add_levels(levels *l, const char *const *from, size_t count)
     return true;
 }
 
-/* Numbers that cannot take the short way, as in any plan. */
+/* Returns the kind of a column: some numbers need the careful parser, as in any schema. */
 static use_kind kind_of(const column_schema *p, size_t i, use_kind kind)
 {
     const columns *c = p->columns;
@@ -111,7 +111,7 @@ static sbps_status use_columns(const saved_schema *b, column_schema *p, const bo
     return status;
 }
 
-/* A plan that reads cells and does no more; feature[] says of each slot which column of the file it is. */
+/* Creates a schema that only reads cells; feature[slot] is the column of the file. */
 static sbps_status create_read_schema(const saved_schema *b, const char *path, const columns *c,
                                       const bool *needed, column_schema **out, sbps_error *err)
 {
@@ -139,24 +139,25 @@ static sbps_status create_read_schema(const saved_schema *b, const char *path, c
 }
 
 sbps_status saved_schema_match(const saved_schema *b, const char *path, const columns *c,
-                               new_row_request wants, column_schema **out, sbps_error *err)
+                               new_row_request request, column_schema **out, sbps_error *err)
 {
     bool *needed = calloc(b->columns + 1, sizeof *needed);
     *out = NULL;
     if (!needed) return fail_memory(err);
-    need_columns(b, wants, needed);
+    need_columns(b, request, needed);
     sbps_status status = create_read_schema(b, path, c, needed, out, err);
     free(needed);
     return status;
 }
 
-sbps_status saved_schema_open(const saved_schema *b, const char *path, new_row_request wants,
+sbps_status saved_schema_open(const saved_schema *b, const char *path, new_row_request request,
                               column_types *types, row_source *s, sbps_error *err)
 {
-    const rows_spec spec = {.no_header = b->no_header, .na = b->na, .encoding = wants.encoding};
+    const rows_spec spec = {
+        .no_header = b->no_header, .na = b->na, .encoding = request.encoding};
     *s = (row_source){.of_several = true};
     sbps_status status = source_begin(&(text_input){path, -1}, &spec, types, s, err);
     s->of_several = true;
     if (status != SBPS_OK) return status;
-    return saved_schema_match(b, s->source->path, &s->names, wants, &s->schema, err);
+    return saved_schema_match(b, s->source->path, &s->names, request, &s->schema, err);
 }

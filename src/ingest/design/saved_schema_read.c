@@ -1,8 +1,8 @@
-/* A design as text read back. The text comes from a file: nothing in it is believed before it was looked at. */
-#include "ingest/design/saved_schema.h"
-
+/* Parsing a saved schema. The text comes from a file: nothing in it is used before it was
+ * checked. Then questions about the terms of its formula. */
 #include "core/decimal.h"
 #include "core/memory.h"
+#include "ingest/design/saved_schema.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,8 @@ typedef struct {
 
 static sbps_status fail_part(const parsing *p, const char *part)
 {
-    return fail(p->err, SBPS_BAD_FILE, "%s: its design cannot be read: %s", p->path, part);
+    return fail(p->err, SBPS_BAD_FILE, "%s: the saved design cannot be read: %s", p->path,
+                part);
 }
 
 /* ---- lists ---- */
@@ -44,7 +45,7 @@ static double *take_numbers(const json *list, size_t *count)
 
 /* ---- columns ---- */
 
-/* The index of a word in a list; SIZE_MAX: it is none of them. */
+/* Returns the index of a text in a list; SIZE_MAX: it is not there. */
 static size_t string_index(const char *string, const char *const *of, size_t count)
 {
     for (size_t k = 0; string && k < count; k++)
@@ -78,7 +79,7 @@ static sbps_status read_column(const parsing *p, const json *from, size_t index)
     size_t role = string_index(json_text(json_member(from, "role")), roles, ROLES);
     c->name = json_text(json_member(from, "name"));
     if (!c->name || kind == SIZE_MAX || role == SIZE_MAX)
-        return fail_part(p, "a column is not described");
+        return fail_part(p, "a column has no name, type or role");
     c->kind = uses[kind];
     c->role = (column_role)role;
     c->column = SIZE_MAX;
@@ -100,7 +101,7 @@ static sbps_status read_columns(const parsing *p, const json *list)
     return SBPS_OK;
 }
 
-/* ---- the target ---- */
+/* ---- target ---- */
 
 static sbps_status read_target(const parsing *p, const json *from)
 {
@@ -110,7 +111,8 @@ static sbps_status read_target(const parsing *p, const json *from)
     b->text_labels = json_true(json_member(from, "text"));
     if (!b->target) return fail_part(p, "it has no target");
     if (!labels) return SBPS_OK;
-    if (!take_texts(labels, &b->label, &b->labels)) return fail_part(p, "its labels");
+    if (!take_texts(labels, &b->label, &b->labels))
+        return fail_part(p, "its labels are not texts");
     b->label_value = new_doubles(b->labels + 1);
     if (!b->label_value) return fail_memory(p->err);
     for (size_t k = 0; k < b->labels; k++) b->label_value[k] = decimal_read(b->label[k], NULL);
@@ -139,7 +141,7 @@ static sbps_status place_features(const parsing *p, const json *list)
         c->needed = !c->left_out;
         at += width;
     }
-    return at == b->names ? SBPS_OK : fail_part(p, "its columns are not as many as it says");
+    return at == b->names ? SBPS_OK : fail_part(p, "the number of its columns is wrong");
 }
 
 /* ---- with a formula ---- */
@@ -151,7 +153,7 @@ static void need_program(saved_schema *b, const program *g)
             b->column[b->formula->column[g->step[k].column].source].needed = true;
 }
 
-/* Columns that the linear predictor is made of. */
+/* Marks the columns that the linear predictor needs. */
 static void need_columns(saved_schema *b)
 {
     formula *f = b->formula;
@@ -192,7 +194,7 @@ static sbps_status bind(const parsing *p, formula *f)
     return status;
 }
 
-/* Names of levels as the formula wants them. */
+/* Copies the names of levels into the formula's pool. */
 static sbps_status name_levels(const parsing *p, formula *f)
 {
     for (size_t k = 0; k < f->columns; k++) {
@@ -214,16 +216,18 @@ static sbps_status recall(const parsing *p, formula *f, const json *list)
     learned_numbers *learned = calloc(f->variables + 1, sizeof *learned);
     sbps_status status = learned ? SBPS_OK : fail_memory(p->err);
     if (status == SBPS_OK && count != f->variables)
-        status = fail_part(p, "what its formula has learned");
+        status = fail_part(p, "the numbers that its formula has learned are incomplete");
     const json *v = status == SBPS_OK && list ? list->first : NULL;
     for (size_t k = 0; status == SBPS_OK && v; v = v->next, k++) {
         learned[k].number = take_numbers(v, &learned[k].count);
-        if (!learned[k].number) status = fail_part(p, "what its formula has learned");
+        if (!learned[k].number)
+            status = fail_part(p, "the numbers that its formula has learned are incomplete");
     }
     if (status == SBPS_OK) status = formula_recall(f, learned, p->err);
     for (size_t k = 0; learned && k < f->variables; k++) {
         double *number;
-        memcpy(&number, &learned[k].number, sizeof number); /* ours, const for the formula */
+        memcpy(&number, &learned[k].number,
+               sizeof number); /* ours, although const for the formula */
         free(number);
     }
     free(learned);
@@ -242,10 +246,10 @@ static sbps_status read_formula(const parsing *p, const char *source, const json
     need_columns(b);
     return b->formula->fixed.columns == b->names
                ? SBPS_OK
-               : fail_part(p, "its columns are not as many as it says");
+               : fail_part(p, "the number of its columns is wrong");
 }
 
-/* ---- all of it ---- */
+/* ---- schema ---- */
 
 static sbps_status read_scales(const parsing *p, const json *from)
 {
@@ -255,7 +259,7 @@ static sbps_status read_scales(const parsing *p, const json *from)
     b->mean = take_numbers(json_member(from, "mean"), &means);
     b->sd = take_numbers(json_member(from, "sd"), &sds);
     bool whole = b->mean && b->sd && means == b->names && sds == b->names;
-    return whole ? SBPS_OK : fail_part(p, "its standardisation");
+    return whole ? SBPS_OK : fail_part(p, "its standardisation is incomplete");
 }
 
 static sbps_status check_version(const parsing *p, const json *all)
@@ -263,11 +267,12 @@ static sbps_status check_version(const parsing *p, const json *all)
     double version = json_double(json_member(all, "version"), NAN);
     if (version == SAVED_SCHEMA_VERSION) return SBPS_OK;
     if (version > SAVED_SCHEMA_VERSION)
-        return fail(p->err, SBPS_BAD_FILE,
-                    "%s: its design is of version %g, which a newer sbps has written; this one "
-                    "reads version %d",
-                    p->path, version, SAVED_SCHEMA_VERSION);
-    return fail_part(p, "it has no version that is known here");
+        return fail(
+            p->err, SBPS_BAD_FILE,
+            "%s: its design has version %g, and this program reads version %d: use a newer "
+            "sbps",
+            p->path, version, SAVED_SCHEMA_VERSION);
+    return fail_part(p, "its version is missing or unknown");
 }
 
 static sbps_status read_all(const parsing *p)
@@ -325,4 +330,66 @@ void saved_schema_destroy(saved_schema *b)
     free(b->sd);
     json_clear(&b->text);
     free(b);
+}
+
+/* ---- terms that use a column ---- */
+
+static bool uses_column(const node *n, const char *column)
+{
+    if (n->kind == NODE_NAME) return strcmp(n->name, column) == 0;
+    for (const node *k = n->first; k; k = k->next)
+        if (uses_column(k, column)) return true;
+    return false;
+}
+
+/* Returns whether a variable is an increasing function of a number, which can replace it in
+ * poly() and ns(). */
+static bool is_rescaled(const variable *v)
+{
+    static const char *const calls[] = {"log",  "log2", "log10", "log1p",
+                                        "sqrt", "exp",  "scale"};
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
+        if (is_call(v->of, calls[k])) return true;
+    return false;
+}
+
+static bool is_flexible(const variable *v)
+{
+    return is_call(v->of, "poly") || is_call(v->of, "ns") || is_call(v->of, "bs");
+}
+
+static bool term_has(const formula *f, const design_term *t, const char *column)
+{
+    for (size_t k = 0; k < t->count; k++)
+        if (uses_column(f->variable[t->variable[k]].of, column)) return true;
+    return false;
+}
+
+formula_use saved_schema_use(const saved_schema *b, const char *column)
+{
+    const formula *f = b->formula;
+    formula_use use = {0};
+    if (!f) return (formula_use){.term = column, .terms = 1, .plain = true, .alone = true};
+    for (size_t i = 0; i < f->fixed.terms.terms; i++) {
+        const design_term *t = &f->fixed.term[i];
+        if (!term_has(f, t, column)) continue;
+        use.alone |= t->count == 1;
+        if (t->count > 1) continue;
+        const variable *v = &f->variable[*t->variable];
+        use.terms++;
+        use.plain |= v->of->kind == NODE_NAME;
+        use.flexible |= is_flexible(v);
+        use.rescaled |= is_rescaled(v);
+        if (!use.term || is_flexible(v)) use.term = v->name;
+    }
+    return use;
+}
+
+bool saved_schema_interacts(const saved_schema *b, const char *column, const char *other)
+{
+    const formula *f = b->formula;
+    for (size_t i = 0; f && i < f->fixed.terms.terms; i++)
+        if (term_has(f, &f->fixed.term[i], column) && term_has(f, &f->fixed.term[i], other))
+            return true;
+    return false;
 }

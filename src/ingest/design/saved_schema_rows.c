@@ -1,15 +1,18 @@
-/* New rows, one by one, as a model sees them. */
-#include "ingest/design/saved_schema.h"
-
+/* Encoding new rows, one by one: from files and from converted tables. A converted table holds
+ * rows as the model needs them and the design that made them; it can be used for a run with the
+ * same design. Numbers that were summed in another order differ in their last digits. */
 #include "core/memory.h"
 #include "core/printable.h"
+#include "ingest/design/saved_schema.h"
 #include "ingest/formula/number_format.h"
+#include "table/mapped_table.h"
+#include "table/row_groups.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- terms of groups ---- */
+/* ---- group terms ---- */
 
 size_t saved_schema_terms(const saved_schema *b)
 {
@@ -40,18 +43,19 @@ static size_t all_effects(const saved_schema *b)
     return sum;
 }
 
-sbps_status seen_open(const saved_schema *b, seen_row *to, sbps_error *err)
+sbps_status encoded_row_open(const saved_schema *b, encoded_row *to, sbps_error *err)
 {
-    size_t padded = (b->names / KERNEL_LANES + 1) * KERNEL_LANES; /* as tables have rows */
-    *to = (seen_row){.x = new_doubles(padded),
-                     .z = new_doubles(all_effects(b) + 1),
-                     .level = calloc(saved_schema_terms(b) + 1, sizeof *to->level),
-                     .terms = saved_schema_terms(b)};
+    size_t padded =
+        (b->names / KERNEL_LANES + 1) * KERNEL_LANES; /* padded like rows of a table */
+    *to = (encoded_row){.x = new_doubles(padded),
+                        .z = new_doubles(all_effects(b) + 1),
+                        .level = calloc(saved_schema_terms(b) + 1, sizeof *to->level),
+                        .terms = saved_schema_terms(b)};
     if (!to->x || !to->z || !to->level) return fail_memory(err);
     return b->formula ? scratch_open(b->formula, &to->scratch, err) : SBPS_OK;
 }
 
-void seen_close(seen_row *to)
+void encoded_row_close(encoded_row *to)
 {
     free(to->x);
     free(to->z);
@@ -73,7 +77,7 @@ static const level *level_read(const column_schema *p, const double *row, size_t
 }
 
 static row_state refuse_level(const saved_schema *b, const column_schema *p, const double *row,
-                              size_t k, seen_row *to)
+                              size_t k, encoded_row *to)
 {
     const level *l = level_read(p, row, k);
     to->column = b->column[k].name;
@@ -81,9 +85,9 @@ static row_state refuse_level(const saved_schema *b, const column_schema *p, con
     return ROW_UNKNOWN_LEVEL;
 }
 
-/* Is everything there, and known? */
+/* Returns whether all cells needed are there and all levels known. */
 static row_state check_cells(const saved_schema *b, const column_schema *p, double *row,
-                             seen_row *to)
+                             encoded_row *to)
 {
     for (size_t k = 0; k < b->columns; k++) {
         const saved_column *c = &b->column[k];
@@ -99,7 +103,7 @@ static row_state check_cells(const saved_schema *b, const column_schema *p, doub
     return ROW_WHOLE;
 }
 
-/* ---- columns as they are ---- */
+/* ---- without a formula ---- */
 
 static void put_features(const saved_schema *b, const double *row, double *x)
 {
@@ -115,9 +119,9 @@ static void put_features(const saved_schema *b, const double *row, double *x)
     }
 }
 
-/* ---- a formula ---- */
+/* ---- with a formula ---- */
 
-static row_state refuse_value(const variable *v, double value, seen_row *to)
+static row_state refuse_value(const variable *v, double value, encoded_row *to)
 {
     number_shown s = number_as_written(value, 15);
     to->column = v->name;
@@ -125,7 +129,7 @@ static row_state refuse_value(const variable *v, double value, seen_row *to)
     return isfinite(value) ? ROW_UNKNOWN_LEVEL : ROW_NOT_FINITE;
 }
 
-static row_state check_variable(const formula *f, const double *row, size_t k, seen_row *to)
+static row_state check_variable(const formula *f, const double *row, size_t k, encoded_row *to)
 {
     const variable *v = &f->variable[k];
     if (v->column != SIZE_MAX) return ROW_WHOLE;
@@ -160,7 +164,7 @@ static void add_level(const saved_schema *b, const column_schema *p, const doubl
     free(name);
 }
 
-/* "a", or "a:b". */
+/* Writes the name of a row's group, "a" or "a:b". */
 static void name_group(const saved_schema *b, const column_schema *p, const double *row,
                        const formula_group *g, text *to)
 {
@@ -171,8 +175,8 @@ static void name_group(const saved_schema *b, const column_schema *p, const doub
     }
 }
 
-static row_state form(const saved_schema *b, const column_schema *p, const double *row,
-                      seen_row *to)
+static row_state encode_formula(const saved_schema *b, const column_schema *p,
+                                const double *row, encoded_row *to)
 {
     const formula *f = b->formula;
     double *z = to->z;
@@ -199,7 +203,7 @@ static void standardize(const saved_schema *b, double *x)
         x[j] = b->sd[j] > 0.0 ? (x[j] - b->mean[j]) / b->sd[j] : 0.0;
 }
 
-/* ---- beside the linear predictor ---- */
+/* ---- target, weight, trials ---- */
 
 static double cell_of(const saved_schema *b, const column_schema *p, const double *row,
                       column_role role, double fallback)
@@ -208,15 +212,15 @@ static double cell_of(const saved_schema *b, const column_schema *p, const doubl
     return k != SIZE_MAX && is_read(p, k) ? row[k] : fallback;
 }
 
-static void see_trials(const saved_schema *b, const column_schema *p, const double *row,
-                       seen_row *to)
+static void read_trials(const saved_schema *b, const column_schema *p, const double *row,
+                        encoded_row *to)
 {
     const formula *f = b->formula;
     to->trials = cell_of(b, p, row, ROLE_TRIALS, 1.0);
     if (f && f->n.steps > 0) to->trials = formula_number(f, &f->n, row);
 }
 
-/* The number of a label; SIZE_MAX: it is none. */
+/* Returns the number of a label; SIZE_MAX: it is none. */
 static size_t label_of(const saved_schema *b, double y)
 {
     for (size_t k = 0; k < b->labels; k++)
@@ -230,8 +234,8 @@ bool saved_schema_has_trials(const saved_schema *b)
     return b->of[ROLE_TRIALS] != SIZE_MAX || (f && (f->trials || f->failures));
 }
 
-static row_state see_target(const saved_schema *b, const column_schema *p, const double *row,
-                            seen_row *to)
+static row_state read_target(const saved_schema *b, const column_schema *p, const double *row,
+                             encoded_row *to)
 {
     const formula *f = b->formula;
     bool counted = saved_schema_has_trials(b);
@@ -255,7 +259,7 @@ static row_state see_target(const saved_schema *b, const column_schema *p, const
 }
 
 bool saved_schema_encode_row(const saved_schema *b, const column_schema *p, double *row,
-                             new_row_request wants, seen_row *to, row_state *state)
+                             new_row_request request, encoded_row *to, row_state *state)
 {
     *state = check_cells(b, p, row, to);
     if (*state != ROW_WHOLE) return true;
@@ -264,11 +268,165 @@ bool saved_schema_encode_row(const saved_schema *b, const column_schema *p, doub
     if (!b->formula)
         put_features(b, row, to->x);
     else
-        *state = form(b, p, row, to);
+        *state = encode_formula(b, p, row, to);
     if (*state != ROW_WHOLE) return true;
     standardize(b, to->x);
-    if (wants.target || wants.trials) see_trials(b, p, row, to);
-    if (wants.target) *state = see_target(b, p, row, to);
+    if (request.target || request.trials) read_trials(b, p, row, to);
+    if (request.target) *state = read_target(b, p, row, to);
+    bool whole = true;
+    for (size_t k = 0; k < to->terms; k++) whole = whole && !to->level[k].failed;
+    return whole;
+}
+
+/* ---- converted tables ---- */
+
+#define ROUNDING 1e-9
+
+static bool same_number(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b)) ||
+           fabs(a - b) <= ROUNDING * fmax(1.0, fmax(fabs(a), fabs(b)));
+}
+
+/* Compares texts ignoring blanks, which formulas may have anywhere. */
+static bool same_ignoring_blanks(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, " \t\n");
+        b += strspn(b, " \t\n");
+        if (*a != *b || !*a) return *a == *b;
+    }
+}
+
+/* Compares two JSON values; NULL is a missing one. Numbers may differ by rounding. */
+static bool same_json(const json *a, const json *b)
+{
+    if (!a || !b) return !a && !b;
+    if (a->kind != b->kind || a->count != b->count) return false;
+    if (a->kind == JSON_NUMBER) return same_number(a->number, b->number);
+    if (a->kind == JSON_TEXT) return same_ignoring_blanks(a->text, b->text);
+    const json *p = a->first, *q = b->first;
+    for (; p && q; p = p->next, q = q->next) {
+        if (p->key && q->key && strcmp(p->key, q->key) != 0) return false;
+        if (!same_json(p, q)) return false;
+    }
+    return !p && !q;
+}
+
+/* Returns whether labels are the numbers 0, 1, ...: a table converted without a model does not
+ * list these. */
+static bool are_numbers(const saved_schema *b)
+{
+    bool numbered = b->label && !b->text_labels;
+    for (size_t k = 0; numbered && k < b->labels; k++)
+        numbered = b->label_value[k] == (double)k;
+    return numbered;
+}
+
+static bool same_target(const saved_schema *b, const json *own, const json *other)
+{
+    if (same_json(own, other)) return true;
+    const char *name = json_text(json_member(other, "name"));
+    return are_numbers(b) && name && strcmp(name, b->target) == 0 &&
+           !json_member(other, "labels");
+}
+
+static sbps_status compare_designs(const saved_schema *b, const char *path, const json *table,
+                                   sbps_error *err)
+{
+    static const struct {
+        const char *key, *phrase;
+    } parts[] = {
+        {"formula", "its formula is"},
+        {"target", "its target, or the labels of it, are"},
+        {"columns", "its columns, or levels of them, are"},
+        {"features", "its columns are"},
+        {"design", "its columns are"},
+        {"learned", "what its formula has computed from its rows is"},
+        {"standardize", "the means and sds that --standardize removed are"},
+    };
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        const json *own = json_member(b->text.value, parts[k].key);
+        const json *other = json_member(table, parts[k].key);
+        bool target = strcmp(parts[k].key, "target") == 0;
+        if (!(target ? same_target(b, own, other) : same_json(own, other)))
+            return fail(err, SBPS_BAD_DATA,
+                        "%s: %s not the run's, which a converted table cannot change: use the "
+                        "text file "
+                        "that it was made from",
+                        path, parts[k].phrase);
+    }
+    return SBPS_OK;
+}
+
+/* Fails for trials with other weights: the table stores only their product. */
+static sbps_status check_trials(const saved_schema *b, const char *path, sbps_error *err)
+{
+    bool weighted = b->of[ROLE_WEIGHTS] != SIZE_MAX || (b->formula && b->formula->weights);
+    if (!saved_schema_has_trials(b) || !weighted) return SBPS_OK;
+    return fail(
+        err, SBPS_BAD_DATA,
+        "%s: a converted table does not store trials and weights: use the text file that "
+        "it was made from",
+        path);
+}
+
+static sbps_status check_design(const saved_schema *b, const char *path, const rows *r,
+                                sbps_error *err)
+{
+    json_document own = {0};
+    const char *wrong = NULL;
+    if (!r->table.design)
+        return fail(
+            err, SBPS_BAD_FILE,
+            "%s: the table has an earlier version without its design: convert it again, or use "
+            "the text file that it was made from",
+            path);
+    sbps_status status = json_parse(r->table.design, &own, &wrong, err);
+    if (status == SBPS_OK && !wrong) status = compare_designs(b, path, own.value, err);
+    bool whole = !wrong && r->d == b->names &&
+                 (r->groups ? r->groups->terms : 0) == saved_schema_terms(b);
+    if (status == SBPS_OK && !whole)
+        status = fail(
+            err, SBPS_BAD_DATA,
+            "%s: its design is not the run's: use the text file that it was made from", path);
+    json_clear(&own);
+    return status == SBPS_OK ? check_trials(b, path, err) : status;
+}
+
+sbps_status saved_schema_map_table(const saved_schema *b, const char *path, rows **out,
+                                   sbps_error *err)
+{
+    table_making how;
+    sbps_status status = table_map(path, out, &how, err);
+    if (status == SBPS_OK) status = check_design(b, path, *out, err);
+    if (status == SBPS_OK) return SBPS_OK;
+    rows_destroy(*out);
+    *out = NULL;
+    return status;
+}
+
+static void read_groups(const row_groups *g, size_t i, encoded_row *to)
+{
+    double *z = to->z;
+    for (size_t t = 0; g && t < g->terms; t++) {
+        const group_term *own = &g->term[t];
+        const group_factor *factor = &g->factor[own->factor];
+        text_cut(&to->level[t], 0);
+        text_add(&to->level[t], "%s", factor->level[factor->of[i]]);
+        for (size_t j = 0; j < own->count; j++)
+            *z++ = own->column[j] == GROUP_CONSTANT ? 1.0 : g->z[i * g->width + own->column[j]];
+    }
+}
+
+bool saved_schema_table_row(const saved_schema *b, const rows *r, size_t i, encoded_row *to)
+{
+    r->storage.kind->decode(r, i, to->x);
+    to->offset = r->offset ? r->offset[i] : 0.0;
+    to->y = r->y[i];
+    to->weight = r->weight ? r->weight[i] : 1.0;
+    to->trials = saved_schema_has_trials(b) ? to->weight : 1.0;
+    read_groups(r->groups, i, to);
     bool whole = true;
     for (size_t k = 0; k < to->terms; k++) whole = whole && !to->level[k].failed;
     return whole;

@@ -1,4 +1,5 @@
-/* A design as text: every column that was used, and what was learned of the rows. */
+/* Writing the saved schema: every column that was used, and what was computed from all rows.
+ * docs/design.md describes the keys. */
 #include "ingest/design/saved_schema.h"
 
 #include "core/memory.h"
@@ -69,6 +70,7 @@ static const char *role_name(const column_schema *p, size_t column)
                                  : "feature";
 }
 
+/* Returns whether a column only groups rows, so that its levels are not stored. */
 static bool only_groups(const column_schema *p, size_t column)
 {
     if (!p->formula) return false;
@@ -79,7 +81,7 @@ static bool only_groups(const column_schema *p, size_t column)
     return false;
 }
 
-/* Levels in the order of their ranks; NULL: no memory. */
+/* Returns the names of levels by rank; NULL: no memory. */
 static char **levels_by_rank(const design *g, size_t column, size_t *count)
 {
     const column_schema *p = g->schema;
@@ -142,7 +144,7 @@ static void add_columns(text *t, const design *g)
     text_add(t, "]");
 }
 
-/* Without a formula: in which order the columns are. */
+/* Without a formula: the order of the features. */
 static void add_features(text *t, const column_schema *p)
 {
     text_add(t, ",\n\"features\":[");
@@ -153,7 +155,7 @@ static void add_features(text *t, const column_schema *p)
     text_add(t, "]");
 }
 
-/* ---- what was learned ---- */
+/* ---- computed from all rows ---- */
 
 static void add_learned(text *t, const formula *f)
 {

@@ -1,12 +1,74 @@
-/* Entries are counted as rows go in, so that the room of sparse rows is known before the first comes out:
- * numbers here, categories by the plan, which counts the rows of each level. */
+/* Rows of a conversion: entries are counted as rows are added, so that the size of a sparse
+ * table is known before the first row is written. Numbers are counted here, categories by the
+ * column schema, which counts the rows of each level. */
 #include "ingest/design/shuffle_stream.h"
 
 #include "core/memory.h"
 #include "ingest/design/storage.h"
 #include <stdlib.h>
+#include <string.h>
 
-/* What a row takes in the shuffle: doubles, on average where it is packed. */
+/* ---- values kept for transforms ---- */
+
+static sbps_status kept_values_open(const formula *f, kept_values *k, sbps_error *err)
+{
+    *k = (kept_values){.of = f};
+    if (!f) return SBPS_OK;
+    k->value = calloc(f->variables + 1, sizeof *k->value);
+    return k->value ? SBPS_OK : fail_memory(err);
+}
+
+/* Doubles the room for values; false: no memory. */
+static bool grow_values(kept_values *k)
+{
+    size_t capacity = k->capacity ? 2 * k->capacity : 1024;
+    for (size_t v = 0; v < k->of->variables; v++) {
+        if (!variable_needs_all_rows(&k->of->variable[v])) continue;
+        double *wide = realloc(k->value[v], capacity * sizeof *wide);
+        if (!wide) return false;
+        k->value[v] = wide;
+    }
+    k->capacity = capacity;
+    return true;
+}
+
+/* Keeps the transforms' arguments in the next row; false: no memory. */
+static bool kept_values_add(kept_values *k, const double *row)
+{
+    if (!k->of) return true;
+    if (k->rows == k->capacity && !grow_values(k)) return false;
+    for (size_t v = 0; v < k->of->variables; v++)
+        if (k->value[v])
+            k->value[v][k->rows] = formula_number(k->of, &k->of->variable[v].value, row);
+    k->rows++;
+    return true;
+}
+
+/* row_values.all: copies the values of one transform's argument. */
+static sbps_status copy_values(void *self, const program *of, double *value, sbps_error *err)
+{
+    const kept_values *k = self;
+    (void)err;
+    for (size_t v = 0; v < k->of->variables; v++)
+        if (&k->of->variable[v].value == of)
+            memcpy(value, k->value[v], k->rows * sizeof *value);
+    return SBPS_OK;
+}
+
+row_values shuffle_stream_values(shuffle_stream *w)
+{
+    return (row_values){copy_values, &w->kept, w->kept.rows};
+}
+
+static void kept_values_close(kept_values *k)
+{
+    for (size_t v = 0; k->value && v < k->of->variables; v++) free(k->value[v]);
+    free(k->value);
+}
+
+/* ---- the stream ---- */
+
+/* Returns the doubles of a shuffled record, on average if rows are packed. */
 static size_t record_width(const shuffle_stream *w)
 {
     double filled = w->schema->columns->filled * (double)w->schema->width;

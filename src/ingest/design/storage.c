@@ -1,15 +1,17 @@
-/* How a table is stored.
+/* The choice of a table's storage.
  *
- * The products of a row with two vectors cost, on a table that lies in cache,
+ * The products of a row with two vectors cost, for a table in cache,
  *
  *   dense   0.11 ns for each of the stride's doubles
  *   sparse  2.6 ns and 0.43 ns for each entry
  *
- * (Zen 4, AVX-512; combinations are alike), so that sparse rows are cheaper when
+ * (Zen 4, AVX-512; linear combinations cost about the same), so that sparse rows are faster
+ * when
  *
- *   4 (entries a row + 6) <= stride.                                                        (1)
+ *   4 (entries per row + 6) <= stride.                                                      (1)
  *
- * Out of cache, where bytes decide, they are cheaper long before; (1) is then on the safe side. */
+ * Out of cache, where bytes count, they are faster well before; (1) is then on the safe
+ * side. */
 #include "ingest/design/storage.h"
 
 #include "core/threads.h"
@@ -22,7 +24,7 @@
 #define ENTRY_COST 4
 #define ROW_COST   6
 
-/* (1), for entries a row. */
+/* (1), for `each` entries per row. */
 static bool sparse_pays(size_t stride, double each)
 {
     return ENTRY_COST * (each + ROW_COST) <= (double)stride;
@@ -48,8 +50,8 @@ void entries_clear(entries *e, unsigned threads)
 }
 
 typedef struct {
-    const moving *of;
-    double max_entries; /* entries beyond which it does not matter how many there are */
+    const row_placement *of;
+    double max_entries; /* entries beyond which the count no longer matters */
     atomic_size_t all;  /* entries counted so far */
 } counting;
 
@@ -57,7 +59,7 @@ typedef struct {
 static void count_run(void *self, unsigned worker, size_t index)
 {
     counting *c = self;
-    const moving *m = c->of;
+    const row_placement *m = c->of;
     const row_run *run = &m->read->run[index];
     entries *e = &m->each[worker];
     size_t before = e->total;
@@ -73,8 +75,8 @@ static void count_run(void *self, unsigned worker, size_t index)
     atomic_fetch_add(&c->all, e->total - before);
 }
 
-/* Counts entries, `most` of them at least if there are as many, into the first of `each`. */
-static sbps_status count_entries(const moving *m, double max_entries, sbps_error *err)
+/* Counts the entries of all rows into the first of `each`; it may stop beyond max_entries. */
+static sbps_status count_entries(const row_placement *m, double max_entries, sbps_error *err)
 {
     rows *r = m->g->r;
     counting c = {.of = m, .max_entries = max_entries};
@@ -90,12 +92,14 @@ static sbps_status count_entries(const moving *m, double max_entries, sbps_error
     return status;
 }
 
+/* Returns whether --storage names this kind. */
 static bool storage_requested(const rows_spec *spec, const storage_kind *kind)
 {
     const char *requested = nonblank_text(spec->storage);
     return requested && strcmp(requested, kind->name) == 0;
 }
 
+/* Returns whether the choice is left to the program. */
 static bool is_free(const rows_spec *spec)
 {
     const char *requested = nonblank_text(spec->storage);
@@ -125,12 +129,12 @@ static sbps_status refuse_storage(const rows_spec *spec, sbps_error *err)
 {
     if (spec->needs_doubles)
         return fail(err, SBPS_BAD_ARG,
-                    "--storage %s: the model reads rows of doubles; leave --storage out",
+                    "--storage %s: the model needs storage double; leave --storage out",
                     spec->storage);
     return fail(
         err, SBPS_BAD_ARG,
         "--storage sparse: standardised columns have no zeros; leave --standardize out, "
-        "or take --storage double or float");
+        "or use --storage double or float");
 }
 
 sbps_status storage_check(const rows_spec *spec, sbps_error *err)
@@ -138,9 +142,10 @@ sbps_status storage_check(const rows_spec *spec, sbps_error *err)
     bool sparse = storage_requested(spec, &storage_sparse),
          single = storage_requested(spec, &storage_float);
     if (storage_requested(spec, &storage_borrowed))
-        return fail(err, SBPS_BAD_ARG,
-                    "--storage given: columns of a program's memory can stay where they are, "
-                    "and these are none; leave --storage out");
+        return fail(
+            err, SBPS_BAD_ARG,
+            "--storage given is for columns in a program's memory, not for files; leave "
+            "--storage out");
     if ((sparse || single) && spec->needs_doubles) return refuse_storage(spec, err);
     return sparse && spec->standardize ? refuse_storage(spec, err) : SBPS_OK;
 }
@@ -163,7 +168,7 @@ double storage_max_entries(const rows *r)
     return ((double)r->stride / ENTRY_COST - ROW_COST) * (double)r->local_rows;
 }
 
-sbps_status storage_choose(const moving *m, const storage_kind **out, sbps_error *err)
+sbps_status storage_choose(const row_placement *m, const storage_kind **out, sbps_error *err)
 {
     const design *g = m->g;
     rows *r = g->r;
@@ -184,7 +189,7 @@ size_t sparse_put(const design *g, const double *row, size_t to, entries *e)
 {
     rows *r = g->r;
     size_t n = design_entries(g, e->scratch, row, e->column, e->value);
-    if (n == 0) return 0; /* a table without entries has no columns array in its file */
+    if (n == 0) return 0; /* a table without entries may have no column array */
     memcpy(r->storage.column + r->storage.start[to], e->column, n * sizeof *e->column);
     if (r->storage.value)
         memcpy(r->storage.value + r->storage.start[to], e->value, n * sizeof *e->value);

@@ -1,5 +1,5 @@
-/* What columns turned out to be, which nobody had said, and what became of it: told, so that whoever
- * disagrees can say so. */
+/* Notes on the types that columns were found to have and what follows from them, so that users
+ * can correct them. */
 #include "ingest/design/design_matrix.h"
 
 #include "core/printable.h"
@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW_NUMBERS         20             /* that may be levels beside texts */
+#define FEW_NUMBERS         20             /* numbers that may be levels among texts */
 #define NAMED_MAX           8              /* columns in a note */
-#define IDENTIFIER_MIN      100            /* levels, of which a few may come twice */
+#define IDENTIFIER_MIN      100            /* levels from which a few may occur twice */
 #define IDENTIFIER_FRACTION 0.9            /* of the rows */
-#define MANY_LEVELS         ((size_t)1000) /* that would rather be a group */
+#define MANY_LEVELS         ((size_t)1000) /* levels from which a group is suggested */
 
-/* Levels of kept rows, and those rows. */
+/* Returns the number of levels that rows have; *row_count is the number of those rows. */
 static size_t count_used(const levels *l, size_t *row_count)
 {
     size_t used = 0;
@@ -66,7 +66,7 @@ static void name_column(const design *g, size_t f, text *to)
     if (use->levels) text_add(to, " (%zu levels)", count_used(use->levels, &row_count));
 }
 
-/* One note for all columns of a kind; what is said of one of them, and of several. */
+/* One note for all columns of a kind: `one` for a single column, `several` for more. */
 static sbps_status note_columns(const design *g, note_kind what, const char *one,
                                 const char *several, sbps_error *err)
 {
@@ -92,8 +92,8 @@ static bool is_number(const level *l, locale_t c_locale)
     return cell_type(l->text, l->text + l->length, false, c_locale) == TYPE_NUMBER;
 }
 
-/* Numbers with a word or two among them are no category: the word may stand for a missing number, or be an
- * error. A few numbers are: 0, 1, 2, 3+. */
+/* Fails for columns of numbers with a few texts: a text may stand for a missing number, or be
+ * an error. A few numbers among texts are levels: 0, 1, 2, 3+. */
 static sbps_status refuse_mixed(const design *g, size_t f, sbps_error *err)
 {
     const column_use *use = use_of(g, f);
@@ -108,9 +108,9 @@ static sbps_status refuse_mixed(const design *g, size_t f, sbps_error *err)
     if (!non_number || 2 * numbers <= count || !many) return SBPS_OK;
     return fail(
         err, SBPS_BAD_FILE,
-        "%s:%zu: column '%s': '%s' is not a number, as most of its cells are; --na names "
+        "%s:%zu: column '%s': '%s' is not a number, as most of its cells are; --na lists "
         "texts that mean a missing value, --exclude leaves the column out, --categorical "
-        "takes each of its %zu texts as a level",
+        "makes each of its %zu texts a level",
         g->schema->path, g->schema->columns->types->line[column],
         show_name(column_name(g, f)).text,
         show(non_number->text, non_number->text + non_number->length).text, count);
@@ -124,7 +124,7 @@ static sbps_status note_many_levels(const design *g, size_t f, sbps_error *err)
     return rows_note(
         g->r, err,
         "column '%s' has %zu levels, each with a coefficient and a prior of its own; "
-        "as a group, (1|%s) in a formula, they share what is known of them",
+        "as a group, (1 | %s) in a formula, they share information",
         name.text, used, name.text);
 }
 
@@ -135,15 +135,15 @@ static bool is_foreign(const levels *l)
     return false;
 }
 
-/* The first of the columns whose texts were not written in UTF-8. */
+/* Notes the first column whose texts are not UTF-8. */
 static sbps_status note_encoding(const design *g, sbps_error *err)
 {
     const column_schema *p = g->schema;
     for (size_t i = 0; i < p->columns->count; i++)
         if (is_foreign(p->use[i].levels))
             return rows_note(g->r, err,
-                             "texts of column '%s' are not UTF-8 and taken for Latin-1; "
-                             "--encoding latin1 says so of all text",
+                             "texts of column '%s' are not UTF-8 and read as Latin-1; "
+                             "--encoding latin1 does so for all text",
                              show_name(p->columns->name[i]).text);
     return SBPS_OK;
 }
@@ -174,8 +174,8 @@ sbps_status design_note_types(const design *g, sbps_error *err)
     return status == SBPS_OK ? note_encoding(g, err) : status;
 }
 
-/* The column for which most rows were dropped, of those with fewer than `below`, or as many and further on
- * in the file than `after`; SIZE_MAX: none. */
+/* Returns the column for which most rows were dropped, of those with fewer than `below`, or as
+ * many and after column `after`; SIZE_MAX: none. */
 static size_t next_missing(const column_schema *p, size_t below, size_t after)
 {
     size_t found = SIZE_MAX;

@@ -120,7 +120,7 @@ static bool can_be_distributed(const distributed_read *s)
     const rows_spec *spec = s->spec;
     size_t min_bytes = spec->distribute_min_bytes ? spec->distribute_min_bytes : DISTRIBUTE_MIN;
     return text_partition_bytes(&s->cut) >= min_bytes &&
-           !formula_waits(s->first.schema->formula);
+           !formula_needs_all_rows(s->first.schema->formula);
 }
 
 /* Divides the text, unless that was done before; *done is whether it can be read in

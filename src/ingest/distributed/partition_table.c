@@ -263,7 +263,7 @@ static void put_row(void *self, unsigned worker, const double *row, size_t to)
         design_put(p->g, &p->scratch[worker], row, to);
         return;
     }
-    put_beside(p->g, row, to);
+    put_targets(p->g, row, to);
     sparse_put(p->g, row, to, &p->each[worker]);
 }
 

@@ -1,8 +1,7 @@
-/* Names of a formula to columns of a file. */
+/* Binding: the names of a formula become columns of a file, and its right-hand sides terms. */
 #include "ingest/formula/formula.h"
 
 #include "core/printable.h"
-#include "ingest/formula/split_sides.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +9,11 @@ typedef struct {
     formula *f;
     char *const *name;
     size_t count;
-    byte_map index; /* of the file's columns */
+    byte_map index; /* of the file's columns by name */
     sbps_error *err;
 } binding;
 
+/* Fails for a name that is no column, with a suggestion. */
 static sbps_status fail_unknown(const binding *b, const node *n)
 {
     const char **names = malloc((b->count + 1) * sizeof *names);
@@ -27,7 +27,7 @@ static sbps_status fail_unknown(const binding *b, const node *n)
                    show_name(n->name).text, hint.text);
 }
 
-/* Room for one more in an array of the pool. */
+/* Makes room for one more item in an array of the pool; false: no memory. */
 static bool grow_array(pool *p, void *array, size_t count, size_t *capacity, size_t size)
 {
     void **at = array;
@@ -41,7 +41,7 @@ static bool grow_array(pool *p, void *array, size_t count, size_t *capacity, siz
     return true;
 }
 
-/* The formula's column of this name, a new one if it is named for the first time. */
+/* Finds the formula's column of this name, or adds it at the first mention. */
 static sbps_status need_column(binding *b, const node *n, formula_column **out)
 {
     formula *f = b->f;
@@ -59,6 +59,7 @@ static sbps_status need_column(binding *b, const node *n, formula_column **out)
     return SBPS_OK;
 }
 
+/* A column that is a variable by itself. */
 static sbps_status need_bare(binding *b, const node *n)
 {
     formula_column *c = NULL;
@@ -67,7 +68,7 @@ static sbps_status need_bare(binding *b, const node *n)
     return status;
 }
 
-/* The argument of factor(). */
+/* A column that is the argument of factor(). */
 static sbps_status need_levels(binding *b, const node *n)
 {
     formula_column *c = NULL;
@@ -76,7 +77,7 @@ static sbps_status need_levels(binding *b, const node *n)
     return status;
 }
 
-/* Columns that are calculated with; one that is compared with texts is a category. */
+/* Columns used as numbers in an expression; one that is compared with texts is a category. */
 static sbps_status need_numbers(binding *b, const node *n)
 {
     formula_column *c = NULL;
@@ -94,8 +95,8 @@ static sbps_status need_numbers(binding *b, const node *n)
     return status;
 }
 
-/* A name alone may be a category; so may the argument of factor(). Only the first argument of a transform
- * names columns. */
+/* Columns of a variable. A name by itself may be a category, and so may the argument of
+ * factor(). Only the first argument of a transform names columns. */
 static sbps_status need_variable(binding *b, const node *n)
 {
     if (n->kind == NODE_NAME) return need_bare(b, n);
@@ -104,7 +105,7 @@ static sbps_status need_variable(binding *b, const node *n)
     bool category = kind == &transform_factor || is_call(n, "relevel");
     if (!kind && !category) return need_numbers(b, n);
     const node *argument = first_argument(n);
-    if (!argument) return SBPS_OK; /* refused later */
+    if (!argument) return SBPS_OK; /* formula_resolve fails for it */
     if (category && argument->kind == NODE_NAME) return need_levels(b, argument);
     return need_numbers(b, argument);
 }
@@ -130,6 +131,7 @@ static sbps_status need_group(binding *b, formula_group *g)
 
 /* ---- right-hand sides ---- */
 
+/* Finds the index of a variable, or adds it at the first mention. */
 static sbps_status add_variable(binding *b, const named_node *v, size_t *index)
 {
     formula *f = b->f;
@@ -137,7 +139,8 @@ static sbps_status add_variable(binding *b, const named_node *v, size_t *index)
     *index = byte_map_find(&f->by_name, v->name, length);
     if (*index != NOT_THERE || is_call(v->of, "offset")) return SBPS_OK;
     if (strcmp(v->name, f->response_name) == 0)
-        return fail_at(f->text, v->of->at, b->err, "the response stands on both sides of ~");
+        return fail_at(f->text, v->of->at, b->err,
+                       "the response also appears on the right of ~");
     *index = f->variables;
     if (!grow_array(&f->pool, &f->variable, f->variables, &f->variable_capacity,
                     sizeof *f->variable) ||
@@ -147,8 +150,9 @@ static sbps_status add_variable(binding *b, const named_node *v, size_t *index)
     return need_variable(b, v->of);
 }
 
-static sbps_status expand(binding *b, const terms_source *from, const node *right,
-                          formula_design *d)
+/* Expands a right-hand side into terms and adds their variables. */
+static sbps_status expand_side(binding *b, const terms_source *from, const node *right,
+                               formula_design *d)
 {
     formula *f = b->f;
     sbps_status status = terms_expand(from, right, &f->pool, &d->terms, b->err);
@@ -169,15 +173,15 @@ static sbps_status need_offsets(binding *b)
     for (size_t k = 0; k < f->offsets; k++) {
         const node *n = f->offset_node[k];
         if (!n->first || n->first->next)
-            return fail_at(f->text, n->at, b->err, "offset() takes one number");
+            return fail_at(f->text, n->at, b->err, "offset() takes one argument");
         sbps_status status = need_numbers(b, n->first);
         if (status != SBPS_OK) return status;
     }
     return SBPS_OK;
 }
 
-/* What the dot stands for: every named column that is not needed so far. */
-static sbps_status spread_dot(const binding *b, const bool *apart, terms_source *s)
+/* Finds the columns that . stands for: all named ones that the formula has not used so far. */
+static sbps_status spread_dot(const binding *b, const bool *excluded, terms_source *s)
 {
     formula *f = b->f;
     const char **dot = pool_array(&f->pool, b->count + 1, sizeof *dot);
@@ -185,7 +189,7 @@ static sbps_status spread_dot(const binding *b, const bool *apart, terms_source 
     s->dot = dot;
     for (size_t i = 0; i < b->count; i++) {
         const char *name = b->name[i];
-        bool named = name && name[0] && !(apart && apart[i]);
+        bool named = name && name[0] && !(excluded && excluded[i]);
         if (named && byte_map_find(&f->by_source, name, strlen(name)) == NOT_THERE)
             dot[s->dots++] = name;
     }
@@ -202,45 +206,20 @@ static sbps_status index_columns(binding *b)
     return SBPS_OK;
 }
 
-sbps_status formula_bind(formula *f, char *const *name, const bool *apart, size_t count,
+sbps_status formula_bind(formula *f, char *const *name, const bool *excluded, size_t count,
                          sbps_error *err)
 {
     binding b = {.f = f, .name = name, .count = count, .err = err};
     terms_source from = {.text = f->text};
     sbps_status status = index_columns(&b);
-    const node *const beside[] = {f->response, f->failures, f->trials, f->weights};
-    for (size_t k = 0; status == SBPS_OK && k < 4; k++) status = need_response(&b, beside[k]);
+    const node *const outside[] = {f->response, f->failures, f->trials, f->weights};
+    for (size_t k = 0; status == SBPS_OK && k < 4; k++) status = need_response(&b, outside[k]);
     for (size_t k = 0; status == SBPS_OK && k < f->groups; k++)
         status = need_group(&b, &f->group[k]);
-    if (status == SBPS_OK) status = spread_dot(&b, apart, &from);
-    if (status == SBPS_OK) status = expand(&b, &from, f->right, &f->fixed);
+    if (status == SBPS_OK) status = spread_dot(&b, excluded, &from);
+    if (status == SBPS_OK) status = expand_side(&b, &from, f->right, &f->fixed);
     if (status == SBPS_OK) status = need_offsets(&b);
     for (size_t k = 0; status == SBPS_OK && k < f->groups; k++)
-        status = expand(&b, &from, f->group[k].left, &f->group[k].design);
+        status = expand_side(&b, &from, f->group[k].left, &f->group[k].design);
     return status;
-}
-
-/* ---- the formula itself ---- */
-
-sbps_status formula_parse(const char *text, formula **out, sbps_error *err)
-{
-    node *tree = NULL;
-    *out = NULL;
-    formula *f = calloc(1, sizeof *f);
-    if (!f) return fail_memory(err);
-    f->text = pool_text(&f->pool, text, strlen(text));
-    sbps_status status = f->text ? tree_parse(f->text, &f->pool, &tree, err) : fail_memory(err);
-    if (status == SBPS_OK) status = formula_split(f, tree, err);
-    if (status == SBPS_OK)
-        *out = f;
-    else
-        formula_destroy(f);
-    return status;
-}
-
-void formula_destroy(formula *f)
-{
-    if (!f) return;
-    pool_clear(&f->pool);
-    free(f);
 }

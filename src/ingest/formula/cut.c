@@ -1,6 +1,6 @@
-/* Intervals as levels, as R's cut(): breaks at given numbers, or so many intervals of one width, of which the
- * outer ones reach out by a thousandth of the range. Breaks are shown with three digits, or as many as
- * tell them apart. */
+/* Intervals as levels, as R's cut(): given breaks, or a number of intervals of equal width, of
+ * which the outer ones are extended by a thousandth of the range. Names show breaks with three
+ * digits, or as many as are needed to distinguish them. */
 #include "ingest/formula/transform.h"
 
 #include "core/decimal.h"
@@ -13,11 +13,11 @@
 #define DIGITS_MAX    12
 
 typedef struct {
-    double *at; /* increasing; intervals + 1 of them */
+    double *at; /* intervals + 1, increasing */
     size_t intervals;
-    bool equal;  /* of one width: breaks wait for the rows */
+    bool equal;  /* of equal width: breaks are computed from all rows */
     bool right;  /* (a,b], else [a,b) */
-    bool lowest; /* the outermost break belongs to the interval beside it */
+    bool lowest; /* the outermost break belongs to its interval */
     size_t digits;
 } intervals;
 
@@ -33,9 +33,9 @@ static sbps_status read_breaks(const call *c, const node *given, intervals *b)
     }
     sbps_status status = call_numbers(c, given, &b->at, &count);
     if (status == SBPS_OK && (count < 2 || count > INTERVALS_MAX))
-        return fail_call(c, "an interval has two breaks, and there are not many intervals");
+        return fail_call(c, "it needs 2 to 1000 breaks");
     for (size_t k = 1; status == SBPS_OK && k < count; k++)
-        if (b->at[k] == b->at[k - 1]) return fail_call(c, "a break is there twice");
+        if (b->at[k] == b->at[k - 1]) return fail_call(c, "a break appears twice");
     b->intervals = count - 1;
     return status;
 }
@@ -61,24 +61,24 @@ static void show_break(double value, size_t digits, char text[32])
     if (isinf(value)) strcpy(text, value > 0 ? "Inf" : "-Inf");
 }
 
-/* R writes infinities with one width. */
+/* As R does, pads " Inf" to the width of "-Inf". */
 static bool is_padded(const intervals *b, size_t k)
 {
     return b->at[0] == -INFINITY && b->at[k] == INFINITY;
 }
 
-/* Breaks are alike as long as there are too few digits. */
+/* Increases the digits until neighbouring breaks differ. */
 static void extend_digits(intervals *b)
 {
-    for (bool apart = false; !apart && b->digits < DIGITS_MAX;) {
-        apart = true;
-        for (size_t k = 1; apart && k <= b->intervals; k++) {
+    for (bool distinct = false; !distinct && b->digits < DIGITS_MAX;) {
+        distinct = true;
+        for (size_t k = 1; distinct && k <= b->intervals; k++) {
             char one[32], other[32];
             show_break(b->at[k - 1], b->digits, one);
             show_break(b->at[k], b->digits, other);
-            apart = strcmp(one, other) != 0;
+            distinct = strcmp(one, other) != 0;
         }
-        if (!apart) b->digits++;
+        if (!distinct) b->digits++;
     }
 }
 
@@ -101,7 +101,7 @@ static sbps_status cut_fit(const call *c, void *self, double *value, size_t n)
     return SBPS_OK;
 }
 
-/* Breaks that were given stand in the formula. */
+/* Breaks listed in the formula need not be stored. */
 static size_t cut_learned(const void *self, double *out)
 {
     const intervals *b = self;
@@ -127,7 +127,7 @@ static size_t cut_width(const void *self)
 static size_t cut_level(const void *self, double x)
 {
     const intervals *b = self;
-    size_t low = 0, high = b->intervals; /* at[low] is before x, at[high] behind it */
+    size_t low = 0, high = b->intervals; /* at[low] is below x, at[high] above */
     const double *at = b->at;
     bool outer = x == at[b->right ? 0 : high];
     if (outer && b->lowest) return b->right ? 0 : high - 1;
@@ -135,8 +135,8 @@ static size_t cut_level(const void *self, double x)
     if (!inside) return SIZE_MAX;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        bool behind = b->right ? at[middle] < x : at[middle] <= x;
-        if (behind)
+        bool above = b->right ? at[middle] < x : at[middle] <= x;
+        if (above)
             low = middle;
         else
             high = middle;
@@ -144,7 +144,7 @@ static size_t cut_level(const void *self, double x)
     return low;
 }
 
-/* Breaks that wait for the rows will reach around them. */
+/* Breaks computed from all rows will include every value. */
 static bool cut_takes(const void *self, double x)
 {
     return ((const intervals *)self)->equal || cut_level(self, x) != SIZE_MAX;

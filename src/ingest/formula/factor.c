@@ -1,5 +1,5 @@
-/* Numbers as levels: the distinct values in increasing order, or those that are listed in theirs, called as R
- * writes numbers. */
+/* factor(): numbers as levels, the distinct values in increasing order or those listed in their
+ * order, named as R writes numbers. */
 #include "ingest/formula/transform.h"
 
 #include "ingest/formula/number_format.h"
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LISTED_MAX 1000 /* that are looked through, row by row */
+#define LISTED_MAX 1000 /* listed levels, which are searched one by one for each row */
 
 typedef struct {
-    double *value; /* increasing, unless they are given */
+    double *value; /* increasing, unless they are listed */
     size_t count;
     bool listed;
 } number_levels;
@@ -26,9 +26,9 @@ static sbps_status factor_open(const call *c, const node **given, void **self)
     status = call_list(c, given[1], &l->value, &l->count);
     for (size_t k = 0; status == SBPS_OK && k < l->count; k++)
         for (size_t i = 0; i < k; i++)
-            if (l->value[i] == l->value[k]) return fail_call(c, "a level is there twice");
+            if (l->value[i] == l->value[k]) return fail_call(c, "a level appears twice");
     if (status == SBPS_OK && (l->count == 0 || l->count > LISTED_MAX))
-        return fail_call(c, "levels are a few numbers: levels = c(1, 2, 3)");
+        return fail_call(c, "levels must be 1 to 1000 numbers: levels = c(1, 2, 3)");
     return status;
 }
 
@@ -50,7 +50,7 @@ static sbps_status factor_fit(const call *c, void *self, double *value, size_t n
 static size_t factor_learned(const void *self, double *out)
 {
     const number_levels *l = self;
-    if (l->listed) return 0; /* they stand in the formula */
+    if (l->listed) return 0; /* they are in the formula */
     if (out && l->count > 0) memcpy(out, l->value, l->count * sizeof *out);
     return l->count;
 }

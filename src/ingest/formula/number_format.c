@@ -1,4 +1,5 @@
-/* Fixed notation unless it is wider than scientific one, as R does (scipen = 0). */
+/* Numbers as R prints them: fixed notation unless it is wider than scientific notation (scipen
+ * = 0). */
 #include "ingest/formula/number_format.h"
 
 #include "core/decimal.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Significant digits that are needed, and the exponent of the first. */
+/* Returns the significant digits needed, at most `digits`, and the exponent of the first. */
 static int needed_digits(double value, int digits, int *exponent)
 {
     char full[40];

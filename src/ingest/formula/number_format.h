@@ -1,4 +1,4 @@
-/* Numbers as R shows them. */
+/* Numbers as R prints them. */
 #ifndef INGEST_NUMBER_FORMAT_H
 #define INGEST_NUMBER_FORMAT_H
 
@@ -6,10 +6,11 @@ typedef struct {
     char text[40];
 } number_shown;
 
-/* The fewest significant digits, at most `digits`, that give the number to `digits`; with an exponent where
- * that is shorter. */
+/* Returns a number with the fewest significant digits, at most `digits`, that represent it to
+ * `digits` digits; with an exponent where that is shorter. */
 number_shown number_as_written(double value, int digits);
-/* As a level: 15 digits; a whole number that those do not give back, with all of its digits. */
+/* Returns a number as the name of a level: with 15 digits, or, for a whole number below 1e18
+ * that those do not represent, with all its digits. */
 number_shown number_as_level(double value);
 
 #endif

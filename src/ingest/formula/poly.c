@@ -1,9 +1,9 @@
 /* Polynomials that are orthogonal over the rows, as R's poly():
  *
- *   p_0 = 1,  p_1 = x - a_1,  p_{j+1} = (x - a_{j+1}) p_j - (n_j / n_{j-1}) p_{j-1},            (1)
- *   n_j = sum p_j^2,  a_{j+1} = sum x p_j^2 / n_j,   column j = p_j / sqrt(n_j);                (2)
+ *   p_0 = 1,  p_1 = x - a_1,  p_{j+1} = (x - a_{j+1}) p_j - (n_j / n_{j-1}) p_{j-1},   (1)
+ *   n_j = sum p_j^2,  a_{j+1} = sum x p_j^2 / n_j,   column j = p_j / sqrt(n_j);   (2)
  *
- * powers of x with raw = TRUE. */
+ * with raw = TRUE the powers of x. */
 #include "ingest/formula/transform.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static sbps_status poly_open(const call *c, const node **given, void **self)
     return status == SBPS_OK ? call_flag(c, given[2], &p->raw) : status;
 }
 
-/* (1), p_0 to p_count. */
+/* (1): computes p_0 to p_count at x. */
 static void run_recurrence(const polynomial *p, double x, size_t count, double *out)
 {
     out[0] = 1.0;
@@ -37,7 +37,7 @@ static void run_recurrence(const polynomial *p, double x, size_t count, double *
     }
 }
 
-/* (2) for degree j, those below being known. */
+/* (2): computes n_j and a_{j+1} from all rows, those of lower degrees being known. */
 static void fit_degree(polynomial *p, size_t j, const double *value, size_t n)
 {
     long double square = 0.0L, along = 0.0L;
@@ -52,7 +52,7 @@ static void fit_degree(polynomial *p, size_t j, const double *value, size_t n)
     p->a[j] = (double)(along / square);
 }
 
-/* Whether there are more than `most` distinct values; many rows tell soon. */
+/* Returns whether there are more than `limit` distinct values; stops as soon as there are. */
 static bool has_more(const double *value, size_t n, size_t limit)
 {
     double seen[DEGREE_MAX + 1];

@@ -1,5 +1,6 @@
-/* Expressions in postfix order. A tree has at most TREE_DEPTH nodes on any way down, and a stack of as many
- * numbers is enough for one whose sums are added from the left. */
+/* Compilation of expressions to steps in postfix order, and their evaluation. A tree is at most
+ * TREE_DEPTH high, and sums are added from the left, so that a stack of as many numbers is
+ * enough. */
 #include "ingest/formula/program.h"
 
 #include "core/printable.h"
@@ -7,12 +8,12 @@
 #include <stdint.h>
 #include <string.h>
 
-static double itself(double x)
+static double identity(double x)
 {
     return x;
 }
 
-static double root(double x)
+static double square_root(double x)
 {
     return sqrt(x);
 }
@@ -21,10 +22,25 @@ static const struct {
     const char *name;
     double (*of)(double);
 } functions[] = {
-    {"I", itself},  {"log", log},     {"exp", exp},      {"sqrt", root},         {"abs", fabs},
-    {"log2", log2}, {"log10", log10}, {"log1p", log1p},  {"expm1", expm1},       {"sin", sin},
-    {"cos", cos},   {"tan", tan},     {"tanh", tanh},    {"sinh", sinh},         {"cosh", cosh},
-    {"atan", atan}, {"floor", floor}, {"ceiling", ceil}, {"as.numeric", itself},
+    {"I", identity},
+    {"log", log},
+    {"exp", exp},
+    {"sqrt", square_root},
+    {"abs", fabs},
+    {"log2", log2},
+    {"log10", log10},
+    {"log1p", log1p},
+    {"expm1", expm1},
+    {"sin", sin},
+    {"cos", cos},
+    {"tan", tan},
+    {"tanh", tanh},
+    {"sinh", sinh},
+    {"cosh", cosh},
+    {"atan", atan},
+    {"floor", floor},
+    {"ceiling", ceil},
+    {"as.numeric", identity},
 };
 
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
@@ -39,6 +55,30 @@ static size_t function_index(const char *name)
 bool is_function(const char *name)
 {
     return function_index(name) < FUNCTIONS;
+}
+
+/* Returns the first of the values in c(...), or the single value. */
+static const node *list_of(const node *n)
+{
+    return is_call(n, "c") ? n->first : n;
+}
+
+const node *compared_with_text(const node *n)
+{
+    if (n->kind != NODE_BINARY) return NULL;
+    const node *left = without_parens(n->first), *right = without_parens(n->first->next);
+    const node *first = n->op == OP_IN ? list_of(right) : right;
+    if (n->op != OP_IN && !is_condition(n)) return NULL;
+    if (left->kind == NODE_NAME && first && first->kind == NODE_TEXT) return left;
+    bool reversed = is_condition(n) && left->kind == NODE_TEXT && right->kind == NODE_NAME;
+    return reversed ? right : NULL;
+}
+
+bool is_logical(const node *n)
+{
+    if (n->kind == NODE_PAREN) return is_logical(n->first);
+    if (is_call(n, "I") && n->first && !n->first->next) return is_logical(n->first);
+    return is_condition(n) || is_operator(n, OP_BAR) || is_operator(n, OP_IN);
 }
 
 typedef struct {
@@ -77,17 +117,17 @@ static sbps_status compile_sum(compiler *c, const node *n)
     return status;
 }
 
-/* ---- levels ---- */
+/* ---- conditions on levels ---- */
 
+/* Adds the step that tests whether column `name` has a level. */
 static sbps_status add_test(compiler *c, const node *name, const node *level)
 {
     program_step s = {.kind = DO_LEVEL};
     if (level->kind != NODE_TEXT)
-        return fail_at(c->names->text, level->at, c->err,
-                       "a level in quotes should stand here");
+        return fail_at(c->names->text, level->at, c->err, "expected a level in quotes");
     if (!c->names->find_level)
         return fail_at(c->names->text, level->at, c->err,
-                       "levels are compared in terms of their own alone: I(a == \"b\")");
+                       "levels can be compared only in a term of their own: I(a == \"b\")");
     sbps_status status = c->names->find_level(c->names->self, name, level, &s.test, c->err);
     if (status == SBPS_OK) s.column = s.test->column;
     return status == SBPS_OK ? add_step(c, s) : status;
@@ -98,23 +138,23 @@ static sbps_status compile_level(compiler *c, const node *n, const node *name)
 {
     const node *left = without_parens(n->first), *right = without_parens(n->first->next);
     if (n->op != OP_EQUAL && n->op != OP_UNEQUAL)
-        return fail_at(
-            c->names->text, n->at, c->err,
-            "a category is compared with a text by == or !=, or by %%in%% with several");
+        return fail_at(c->names->text, n->at, c->err,
+                       "a category is compared with a text by ==, != or %%in%%");
     sbps_status status = add_test(c, name, name == left ? right : left);
     if (status != SBPS_OK || n->op == OP_EQUAL) return status;
     return add_step(c, (program_step){.kind = DO_NOT});
 }
 
-/* a %in% c("b", "c"), x %in% c(1, 2): one after another. */
+/* a %in% c("b", "c") and x %in% c(1, 2): one comparison after another, joined by or. */
 static sbps_status compile_in(compiler *c, const node *n)
 {
     const node *left = without_parens(n->first), *right = without_parens(n->first->next);
     bool several = is_call(right, "c"), texts = compared_with_text(n);
     sbps_status status = SBPS_OK;
     if (left->kind != NODE_NAME || (several && !right->first))
-        return fail_at(c->names->text, n->at, c->err,
-                       "%%in%% has a column before and values behind it: x %%in%% c(1, 2)");
+        return fail_at(
+            c->names->text, n->at, c->err,
+            "%%in%% needs a column on its left and values on its right: x %%in%% c(1, 2)");
     const node *first = several ? right->first : right;
     for (const node *a = first; status == SBPS_OK && a; a = several ? a->next : NULL) {
         status = texts ? add_test(c, left, a) : compile(c, left);
@@ -128,6 +168,7 @@ static sbps_status compile_in(compiler *c, const node *n)
 
 /* ---- operators ---- */
 
+/* Returns the step of a binary operator; DO_NUMBER: it has none. */
 static step_kind step_of(operator_kind op)
 {
     static const step_kind steps[OP_POWER + 1] = {
@@ -154,7 +195,7 @@ static sbps_status compile_binary(compiler *c, const node *n)
     if (compared) return compile_level(c, n, compared);
     if (kind == DO_NUMBER)
         return fail_at(c->names->text, n->at, c->err,
-                       "between numbers stand + - * / ^, comparisons, & and |, nothing else");
+                       "numbers can be combined only by + - * / ^, comparisons, & and |");
     sbps_status status = compile(c, n->first);
     if (status == SBPS_OK) status = compile(c, n->first->next);
     return status == SBPS_OK ? add_step(c, (program_step){.kind = kind}) : status;
@@ -162,6 +203,7 @@ static sbps_status compile_binary(compiler *c, const node *n)
 
 enum { OTHERS = 8 };
 
+/* Fails for a name that is no function of one number, with a suggestion. */
 static sbps_status fail_function(const compiler *c, const node *n)
 {
     static const char *const others[] = {"poly",   "bs",  "ns",     "scale",
@@ -170,7 +212,7 @@ static sbps_status fail_function(const compiler *c, const node *n)
     for (size_t k = 0; k < OTHERS; k++) {
         if (strcmp(n->name, others[k]) == 0)
             return fail_at(c->names->text, n->at, c->err,
-                           "%s() cannot stand inside another function", n->name);
+                           "%s() cannot be used inside another function", n->name);
         names[FUNCTIONS + k] = others[k];
     }
     for (size_t k = 0; k < FUNCTIONS; k++) names[k] = functions[k].name;
@@ -179,7 +221,7 @@ static sbps_status fail_function(const compiler *c, const node *n)
                    show_name(n->name).text, hint.text);
 }
 
-/* log(x, base), as R: by log2 and log10 where it is one of these. */
+/* log(x, base) as in R: log2 and log10 for these bases. */
 static sbps_status compile_log(compiler *c, const node *n)
 {
     const node *base = n->first->next;
@@ -208,9 +250,9 @@ static sbps_status compile_call(compiler *c, const node *n)
     size_t k = function_index(n->name);
     if (k == FUNCTIONS) return fail_function(c, n);
     if (!n->first || n->first->next || n->first->tag)
-        return fail_at(c->names->text, n->at, c->err, "%s() takes one number", n->name);
+        return fail_at(c->names->text, n->at, c->err, "%s() takes one argument", n->name);
     sbps_status status = compile(c, n->first);
-    if (status != SBPS_OK || functions[k].of == itself) return status;
+    if (status != SBPS_OK || functions[k].of == identity) return status;
     return add_step(c, (program_step){.kind = DO_FUNCTION, .function = functions[k].of});
 }
 
@@ -244,7 +286,7 @@ static sbps_status compile(compiler *c, const node *n)
     case NODE_TEXT:
         break;
     }
-    return fail_at(c->names->text, n->at, c->err, "a number should stand here, not a text");
+    return fail_at(c->names->text, n->at, c->err, "expected a number, not a text");
 }
 
 sbps_status program_compile(const node *n, const name_finder *names, pool *p, program *out,
@@ -260,13 +302,14 @@ size_t program_column(const program *g)
     return g->steps == 1 && g->step->kind == DO_COLUMN ? g->step->column : SIZE_MAX;
 }
 
-/* As R: x^2 is x times x. */
+/* As in R, x^2 is x times x. */
 static double power(double x, double y)
 {
     return y == 2.0 ? x * x : pow(x, y);
 }
 
-/* What compares or joins TRUE and FALSE; as in R one that is unknown need not make the whole so. */
+/* Comparisons, and, or. As in R a missing operand need not make the result missing: FALSE & NA
+ * is FALSE. */
 static double logical_result(step_kind kind, double x, double y)
 {
     if (kind == DO_AND && (x == 0.0 || y == 0.0)) return 0.0;
@@ -290,7 +333,7 @@ static double has_level(const level_test *t, double code)
 double program_run(const program *g, const double *row, const size_t *slot)
 {
     double stack[TREE_DEPTH + 2], *top = stack;
-    *top = 0.0; /* of no steps */
+    *top = 0.0; /* the value of no steps */
     for (size_t k = 0; k < g->steps; k++) {
         const program_step *s = &g->step[k];
         switch (s->kind) {

@@ -1,4 +1,5 @@
-/* Once it is known which columns are categories: what every variable is, and how it is calculated. */
+/* Resolution: once it is known which columns are categories, what every variable is and how it
+ * is computed. */
 #include "ingest/formula/formula.h"
 
 #include "core/printable.h"
@@ -11,6 +12,7 @@ size_t formula_column_of(const formula *f, const node *n)
     return byte_map_find(&f->by_source, n->name, strlen(n->name));
 }
 
+/* name_finder.find: the column of a name, which must hold numbers. */
 static sbps_status find_number(void *self, const node *name, size_t *column, sbps_error *err)
 {
     const formula *f = self;
@@ -20,23 +22,24 @@ static sbps_status find_number(void *self, const node *name, size_t *column, sbp
                        show_name(name->name).text);
     if (!f->column[*column].category) return SBPS_OK;
     return fail_at(f->text, name->at, err,
-                   "column '%s' is a category: it cannot be calculated with",
+                   "column '%s' is a category and cannot be used in arithmetic",
                    show_name(name->name).text);
 }
 
-static sbps_status compile(formula *f, const node *n, program *out, sbps_error *err)
+static sbps_status compile_number(formula *f, const node *n, program *out, sbps_error *err)
 {
     const name_finder names = {.find = find_number, .self = f, .text = f->text};
     return program_compile(n, &names, &f->pool, out, err);
 }
 
-/* A category by its name, or by factor(its name). */
+/* Returns whether a node names a category; *column is the column, or SIZE_MAX. */
 static bool is_category(const formula *f, const node *n, size_t *column)
 {
     *column = formula_column_of(f, n);
     return *column != SIZE_MAX && f->column[*column].category;
 }
 
+/* name_finder.find_level: a new test, whose rank is set by formula_fit. */
 static sbps_status find_level(void *self, const node *name, const node *level,
                               const level_test **out, sbps_error *err)
 {
@@ -53,7 +56,7 @@ static sbps_status find_level(void *self, const node *name, const node *level,
     return SBPS_OK;
 }
 
-/* What stands for itself in a term; it is evaluated when levels are known. */
+/* Compiles an expression that is a variable. Its tests run once levels are known. */
 static sbps_status compile_term(formula *f, variable *v, sbps_error *err)
 {
     const name_finder names = {find_number, find_level, f, f->text};
@@ -88,7 +91,7 @@ static sbps_status resolve_transform(formula *f, variable *v, sbps_error *err)
     v->column = SIZE_MAX;
     sbps_status status = v->kind->open(&c, given, &v->self);
     if (status != SBPS_OK) return status;
-    return compile(f, given[0], &v->value, err);
+    return compile_number(f, given[0], &v->value, err);
 }
 
 /* relevel(category, ref = "level") */
@@ -100,7 +103,8 @@ static sbps_status resolve_relevel(formula *f, variable *v, sbps_error *err)
     sbps_status status = call_match(&c, formal, given);
     if (status != SBPS_OK) return status;
     if (!is_category(f, given[0], &v->column))
-        return fail_call(&c, "its first argument is a category: relevel(a, ref = \"level\")");
+        return fail_call(&c,
+                         "its first argument must be a category: relevel(a, ref = \"level\")");
     if (!given[1] || given[1]->kind != NODE_TEXT)
         return fail_call(&c, "it needs a level in quotes: relevel(a, ref = \"level\")");
     v->levels = true;
@@ -124,13 +128,13 @@ static sbps_status resolve_variable(formula *f, variable *v, sbps_error *err)
     return status;
 }
 
-/* Response, trials, weights: a column by its name is left to who reads. */
+/* Compiles response, trials or weights. A column by itself is left to the reader. */
 static sbps_status compile_outside_design(formula *f, const node *n, program *out,
                                           sbps_error *err)
 {
     size_t column;
     if (!n || is_category(f, n, &column)) return SBPS_OK;
-    return compile(f, n, out, err);
+    return compile_number(f, n, out, err);
 }
 
 static sbps_status compile_offsets(formula *f, sbps_error *err)
@@ -139,7 +143,7 @@ static sbps_status compile_offsets(formula *f, sbps_error *err)
     f->offset = pool_array(&f->pool, f->offsets + 1, sizeof *f->offset);
     if (!f->offset) return fail_memory(err);
     for (size_t k = 0; status == SBPS_OK && k < f->offsets; k++)
-        status = compile(f, f->offset_node[k]->first, &f->offset[k], err);
+        status = compile_number(f, f->offset_node[k]->first, &f->offset[k], err);
     return status;
 }
 
@@ -158,16 +162,18 @@ sbps_status formula_resolve(formula *f, sbps_error *err)
     return status;
 }
 
-/* ---- rows as they are read ---- */
+/* ---- checks of rows as they are read ---- */
 
-/* A column as it is was looked at by who read it. */
+/* Returns whether an expression is finite; a column by itself was checked by the reader. */
 static bool is_fine(const formula *f, const program *g, const double *row, double *value)
 {
     if (g->steps == 0 || program_column(g) != SIZE_MAX) return true;
     return isfinite(*value = program_run(g, row, f->slot));
 }
 
-static bool has_level(const formula *f, const variable *v, const double *row, double *value)
+/* Returns whether a variable's transform has a level for the row. */
+static bool has_transform_level(const formula *f, const variable *v, const double *row,
+                                double *value)
 {
     if (!v->kind || !v->kind->takes) return true;
     *value = program_run(&v->value, row, f->slot);
@@ -179,11 +185,11 @@ bool formula_check(const formula *f, const double *row, formula_fault *fault)
     const struct {
         const program *of;
         const char *name;
-    } beside[] = {{&f->y, f->response_name}, {&f->n, "trials"}, {&f->w, "weights"}};
+    } outside[] = {{&f->y, f->response_name}, {&f->n, "trials"}, {&f->w, "weights"}};
     *fault = (formula_fault){0};
     for (size_t k = 0; k < 3; k++) {
-        fault->term = beside[k].name;
-        if (!is_fine(f, beside[k].of, row, &fault->value)) return false;
+        fault->term = outside[k].name;
+        if (!is_fine(f, outside[k].of, row, &fault->value)) return false;
     }
     for (size_t k = 0; k < f->offsets; k++) {
         fault->term = "offset";
@@ -193,7 +199,7 @@ bool formula_check(const formula *f, const double *row, formula_fault *fault)
         const variable *v = &f->variable[k];
         fault->term = v->name;
         if (!is_fine(f, &v->value, row, &fault->value)) return false;
-        if (!has_level(f, v, row, &fault->value)) return false;
+        if (!has_transform_level(f, v, row, &fault->value)) return false;
     }
     return true;
 }

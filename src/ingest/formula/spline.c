@@ -1,12 +1,13 @@
-/* Splines as R's bs() and ns(): B-splines of degree 3 on knots at quantiles, boundaries at the range;
+/* Splines as R's bs() and ns(): B-splines of degree 3 on knots at quantiles, boundaries at the
+ * range (de Boor 1978, A Practical Guide to Splines);
  *
- *   B_{i,1}(x) = 1 for t_i <= x < t_{i+1}                                                        (1)
+ *   B_{i,1}(x) = 1 for t_i <= x < t_{i+1}   (1)
  *   B_{i,k}(x) = (x - t_i) / (t_{i+k-1} - t_i) B_{i,k-1}(x)
- *              + (t_{i+k} - x) / (t_{i+k} - t_{i+1}) B_{i+1,k-1}(x)                               (2)
- *   B'_{i,k}   = (k-1) (B_{i,k-1} / (t_{i+k-1} - t_i) - B_{i+1,k-1} / (t_{i+k} - t_{i+1}))         (3)
+ *              + (t_{i+k} - x) / (t_{i+k} - t_{i+1}) B_{i+1,k-1}(x)   (2)
+ *   B'_{i,k}   = (k-1) (B_{i,k-1} / (t_{i+k-1} - t_i) - B_{i+1,k-1} / (t_{i+k} - t_{i+1}))   (3)
  *
- * The natural ones are those without second derivatives at the boundaries: with C the 2 rows of these, and
- * C' = Q R by Householder, the columns of Q'B past the second. */
+ * Natural splines have no second derivatives at the boundaries: with C the 2 rows of these and
+ * C' = Q R by Householder, they are the columns of Q'B past the second. */
 #include "ingest/formula/transform.h"
 
 #include <math.h>
@@ -21,9 +22,9 @@ typedef struct {
     double *inner;
     size_t inners;
     bool intercept, natural;
-    double *knot; /* boundaries `order` times each, inner ones between */
+    double *knot; /* boundaries `order` times each, inner knots between */
     size_t count; /* B-splines */
-    double *mirror[2];
+    double *reflector[2];
 } spline;
 
 static sbps_status read_knots(const call *c, const node *df, const node *knots, spline *s)
@@ -63,7 +64,7 @@ static sbps_status ns_open(const call *c, const node **given, void **self)
     return status == SBPS_OK ? read_knots(c, given[1], given[2], s) : status;
 }
 
-/* R's type 7, of sorted values. */
+/* Returns the quantile of sorted values as R's type 7. */
 static double quantile(const double *sorted, size_t n, double p)
 {
     double at = (double)(n - 1) * p;
@@ -88,13 +89,14 @@ static sbps_status place_knots(const call *c, spline *s, double *value, size_t n
         double p = (double)(k + 1) / (double)(s->inners + 1);
         double at = s->inner ? s->inner[k] : quantile(value, n, p);
         if (!(at > low && at < high))
-            return fail_call(c, "a knot lies at a boundary or outside: take fewer");
+            return fail_call(
+                c, "a knot is at or outside the range of the values: use fewer knots");
         s->knot[s->order + k] = at;
     }
     return SBPS_OK;
 }
 
-/* The interval of x, so that knot[i] <= x < knot[i + 1]; the last one has its right end. */
+/* Returns i with knot[i] <= x < knot[i + 1]; the last interval includes its right end. */
 static size_t interval_of(const spline *s, double x)
 {
     size_t i = s->order - 1;
@@ -102,7 +104,7 @@ static size_t interval_of(const spline *s, double x)
     return i;
 }
 
-/* (2) for all i; 0 / 0 is 0, and only `order` of them are not 0. */
+/* (2) for all i, where 0 / 0 is 0; only `order` values are not 0. */
 static void evaluate(const spline *s, size_t order, double x, double *out)
 {
     const double *t = s->knot;
@@ -117,6 +119,7 @@ static void evaluate(const spline *s, size_t order, double x, double *out)
         }
 }
 
+/* (3): returns B'_{i,k} from the B_{.,k-1}, `lower`. */
 static double slope_step(const spline *s, size_t i, size_t k, const double *lower)
 {
     const double *t = s->knot;
@@ -126,7 +129,7 @@ static double slope_step(const spline *s, size_t i, size_t k, const double *lowe
     return (double)(k - 1) * sum;
 }
 
-/* Second derivatives of order 4 from order 2, by (3) twice. */
+/* Second derivatives of the B-splines of order 4 from those of order 2, by (3) twice. */
 static void second_derivatives(const spline *s, double x, double *out)
 {
     double two[KNOTS_MAX + 2 * DEGREE_MAX], three[KNOTS_MAX + 2 * DEGREE_MAX];
@@ -135,7 +138,7 @@ static void second_derivatives(const spline *s, double x, double *out)
     for (size_t i = 0; i < s->count; i++) out[i] = slope_step(s, i, 4, three);
 }
 
-/* y + t v with t = -v.y / v_first, v being the mirror from `first` on. */
+/* Householder reflection: y += t v with t = -v.y / v_first, v being zero before `first`. */
 static void reflect(const double *v, size_t first, size_t n, double *y)
 {
     double along = 0.0;
@@ -144,18 +147,18 @@ static void reflect(const double *v, size_t first, size_t n, double *y)
     for (size_t i = first; i < n; i++) y[i] += along * v[i];
 }
 
-/* The two mirrors of C'. */
-static sbps_status make_mirrors(const call *c, spline *s)
+/* Computes the two Householder vectors of C'. */
+static sbps_status compute_reflectors(const call *c, spline *s)
 {
     size_t skip = !s->intercept, n = s->count - skip;
     double all[KNOTS_MAX + 2 * DEGREE_MAX];
     const double end[2] = {s->knot[0], s->knot[s->count]};
     for (size_t k = 0; k < 2; k++) {
-        double *v = s->mirror[k] = pool_array(c->pool, n, sizeof *v), norm = 0.0;
+        double *v = s->reflector[k] = pool_array(c->pool, n, sizeof *v), norm = 0.0;
         if (!v) return fail_memory(c->err);
         second_derivatives(s, end[k], all);
         memcpy(v, all + skip, n * sizeof *v);
-        if (k == 1) reflect(s->mirror[0], 0, n, v);
+        if (k == 1) reflect(s->reflector[0], 0, n, v);
         for (size_t i = k; i < n; i++) norm = hypot(norm, v[i]);
         norm = copysign(norm, v[k]);
         for (size_t i = k; i < n; i++) v[i] /= norm;
@@ -168,7 +171,7 @@ static sbps_status spline_fit(const call *c, void *self, double *value, size_t n
 {
     spline *s = self;
     sbps_status status = place_knots(c, s, value, n);
-    return status == SBPS_OK && s->natural ? make_mirrors(c, s) : status;
+    return status == SBPS_OK && s->natural ? compute_reflectors(c, s) : status;
 }
 
 static size_t spline_learned(const void *self, double *out)
@@ -186,7 +189,7 @@ static sbps_status spline_recall(const call *c, void *self, const double *learne
     s->knot = pool_array(c->pool, n, sizeof *s->knot);
     if (!s->knot) return fail_memory(c->err);
     memcpy(s->knot, learned, n * sizeof *learned);
-    return s->natural ? make_mirrors(c, s) : SBPS_OK;
+    return s->natural ? compute_reflectors(c, s) : SBPS_OK;
 }
 
 static size_t spline_width(const void *self)
@@ -195,8 +198,9 @@ static size_t spline_width(const void *self)
     return s->count - !s->intercept - (s->natural ? 2 : 0);
 }
 
-/* A natural spline goes on as a straight line: all of order 4 at x, which lies outside. */
-static void go_on_straight(const spline *s, double x, double *all)
+/* B-splines of order 4 at x outside the boundaries, where a natural spline is a straight
+ * line. */
+static void extrapolate(const spline *s, double x, double *all)
 {
     double end = x < s->knot[0] ? s->knot[0] : s->knot[s->count];
     double lower[KNOTS_MAX + 2 * DEGREE_MAX];
@@ -211,10 +215,10 @@ static void spline_numbers(const void *self, double x, double *out)
     double all[KNOTS_MAX + 2 * DEGREE_MAX], *from = all + !s->intercept;
     size_t n = s->count - !s->intercept;
     if (s->natural && (x < s->knot[0] || x > s->knot[s->count]))
-        go_on_straight(s, x, all);
+        extrapolate(s, x, all);
     else
         evaluate(s, s->order, x, all);
-    for (size_t k = 0; s->natural && k < 2; k++) reflect(s->mirror[k], k, n, from);
+    for (size_t k = 0; s->natural && k < 2; k++) reflect(s->reflector[k], k, n, from);
     memcpy(out, from + (s->natural ? 2 : 0), spline_width(s) * sizeof *out);
 }
 

@@ -1,4 +1,5 @@
-/* (x - mean) / sd as R's scale(): sd with n - 1, and where the mean stays, the root mean square. */
+/* scale(): (x - mean) / sd as in R, sd with n - 1. With center = FALSE the divisor is the root
+ * mean square (with n - 1, too). */
 #include "ingest/formula/transform.h"
 
 #include <math.h>

@@ -5,16 +5,17 @@
  *   a %in% b  a's, each with all of b     a / b     a + b %in% a
  *   a - b     a's that are not b's        1, 0      the intercept, and its absence
  *
- * with what repeats left out. Terms with an offset() are none; the others stand by degree. */
+ * Repeated terms are left out, and so are terms with an offset(). The others are sorted by
+ * degree. */
 #include "ingest/formula/terms.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORK_MAX ((size_t)1 << 26) /* variables of all unions that are made */
+#define WORK_MAX ((size_t)1 << 26) /* variables of all unions that are computed */
 
-/* Terms in the order in which they came, none twice, none empty. */
+/* Terms in the order in which they were added; none twice, none empty. */
 typedef struct {
     term *item;
     size_t count, capacity;
@@ -26,10 +27,10 @@ typedef struct {
     pool *pool;
     term_model *model;
     byte_map names;           /* of the variables */
-    size_t variable_capacity; /* of variables */
-    uint32_t *merged;         /* room for a union */
+    size_t variable_capacity; /* of model->variable */
+    uint32_t *merged;         /* scratch for a union */
     size_t work;
-    bool positive; /* not to the right of an odd number of minus signs */
+    bool positive; /* false to the right of an odd number of minus signs */
     sbps_status status;
     sbps_error *err;
 } expansion;
@@ -39,9 +40,9 @@ static void no_memory(expansion *e)
     if (e->status == SBPS_OK) e->status = fail_memory(e->err);
 }
 
-static void fail_node(expansion *e, const node *n, const char *sentence)
+static void fail_node(expansion *e, const node *n, const char *message)
 {
-    if (e->status == SBPS_OK) e->status = fail_at(e->from->text, n->at, e->err, "%s", sentence);
+    if (e->status == SBPS_OK) e->status = fail_at(e->from->text, n->at, e->err, "%s", message);
 }
 
 static void fail_many(expansion *e, const node *n)
@@ -53,8 +54,8 @@ static void fail_many(expansion *e, const node *n)
                             TERMS_MAX);
 }
 
-/* Counts work, which is bounded: powers of powers would take for ever. */
-static void spend(expansion *e, size_t variables, const node *n)
+/* Counts work and limits it: powers of powers would take too long. */
+static void count_work(expansion *e, size_t variables, const node *n)
 {
     e->work += variables;
     if (e->work > WORK_MAX && e->status == SBPS_OK)
@@ -91,7 +92,7 @@ static void add_variable(expansion *e, const node *n, const char *name)
     m->variable[m->variables++] = (named_node){n, name};
 }
 
-/* A column that the dot stands for becomes a name at its place. */
+/* Adds the columns that . stands for as variables. */
 static void add_dotted(expansion *e, const node *dot)
 {
     for (size_t k = 0; e->status == SBPS_OK && k < e->from->dots; k++) {
@@ -109,6 +110,7 @@ static void add_dotted(expansion *e, const node *dot)
     }
 }
 
+/* Adds the variables of an expression, in their order. */
 static void find_variables(expansion *e, const node *n)
 {
     if (e->status != SBPS_OK) return;
@@ -121,7 +123,7 @@ static void find_variables(expansion *e, const node *n)
         break;
     case NODE_TEXT:
         fail_node(e, n,
-                  "a text is no term: names of columns stand without quotes, odd ones in "
+                  "a text is not a term: write names of columns without quotes, or in "
                   "`backticks`");
         break;
     case NODE_NAME:
@@ -138,6 +140,7 @@ static void find_variables(expansion *e, const node *n)
 
 /* ---- lists ---- */
 
+/* Appends a term unless the list has it. */
 static void append_term(expansion *e, term_list *l, const uint32_t *variable, size_t count,
                         const node *at)
 {
@@ -169,11 +172,11 @@ static void add_all(expansion *e, term_list *to, const term_list *from, const no
         append_term(e, to, from->item[i].variable, from->item[i].count, at);
 }
 
-/* The union of two terms joins the list. */
+/* Appends the union of two terms. */
 static void add_union(expansion *e, term_list *l, const term *a, const term *b, const node *at)
 {
     size_t i = 0, j = 0, count = 0;
-    spend(e, a->count + b->count, at);
+    count_work(e, a->count + b->count, at);
     while (e->status == SBPS_OK && (i < a->count || j < b->count)) {
         bool left = j == b->count || (i < a->count && a->variable[i] <= b->variable[j]);
         uint32_t next = left ? a->variable[i] : b->variable[j];
@@ -184,6 +187,7 @@ static void add_union(expansion *e, term_list *l, const term *a, const term *b, 
     append_term(e, l, e->merged, count, at);
 }
 
+/* Appends all unions of a term of a with a term of b. */
 static void interact(expansion *e, term_list *l, const term_list *a, const term_list *b,
                      const node *at)
 {
@@ -192,7 +196,7 @@ static void interact(expansion *e, term_list *l, const term_list *a, const term_
             add_union(e, l, &a->item[i], &b->item[j], at);
 }
 
-/* All variables of a list in one term. */
+/* Returns the term of all variables of a list. */
 static term all_of(expansion *e, const term_list *l)
 {
     uint32_t *found = pool_array(e->pool, e->model->variables + 1, sizeof *found);
@@ -209,7 +213,7 @@ static term all_of(expansion *e, const term_list *l)
     return (term){found, count};
 }
 
-/* Each of `a` with all of `b`. */
+/* Appends each term of `a` united with all of `b`. */
 static void nest_terms(expansion *e, term_list *l, const term_list *a, const term_list *b,
                        const node *at)
 {
@@ -218,7 +222,7 @@ static void nest_terms(expansion *e, term_list *l, const term_list *a, const ter
         add_union(e, l, &a->item[i], &all, at);
 }
 
-/* ---- the tree ---- */
+/* ---- expressions ---- */
 
 static term_list encode(expansion *e, const node *n);
 
@@ -226,8 +230,8 @@ static term_list encode_number(expansion *e, const node *n)
 {
     if (n->value != 0.0 && n->value != 1.0)
         fail_node(e, n,
-                  "a number in a formula is 0 or 1, for the intercept; inside I() it may be "
-                  "any");
+                  "a number in a formula is 0 or 1, for the intercept; other numbers go "
+                  "inside I()");
     else
         e->model->intercept = (n->value == 1.0) == e->positive;
     return (term_list){0};
@@ -250,6 +254,7 @@ static term_list encode_name(expansion *e, const node *n)
     return l;
 }
 
+/* Removes the terms of expression n from a list. */
 static void remove_terms(expansion *e, term_list *l, const node *n)
 {
     term_list kept = {0};
@@ -262,7 +267,7 @@ static void remove_terms(expansion *e, term_list *l, const node *n)
         if (byte_map_find(&gone.seen, t->variable, t->count * sizeof *t->variable) == NOT_THERE)
             append_term(e, &kept, t->variable, t->count, n);
     }
-    spend(e, l->count, n);
+    count_work(e, l->count, n);
     *l = kept;
 }
 
@@ -288,14 +293,15 @@ static term_list encode_power(expansion *e, const node *n)
     const node *power = without_parens(n->first->next);
     bool whole = power->kind == NODE_NUMBER && power->value >= 1.0 &&
                  power->value == floor(power->value);
-    if (!whole) fail_node(e, n->first->next, "a power of terms is a number: 1, 2, ...");
+    if (!whole)
+        fail_node(e, n->first->next, "a power of terms must be a whole number: 1, 2, ...");
     term_list base = encode(e, n->first), l = base;
     for (double k = 1.0; e->status == SBPS_OK && k < power->value; k++) {
         term_list more = {0};
         size_t before = l.count;
         interact(e, &more, &l, &base, n);
         l = more;
-        if (l.count == before) break; /* all there are */
+        if (l.count == before) break; /* no new terms: higher powers add none */
     }
     return l;
 }
@@ -329,7 +335,7 @@ static term_list encode_binary(expansion *e, const node *n)
     default:
         fail_node(e, n,
                   n->op == OP_TILDE ? "a formula has one ~"
-                                    : "a group term stands in parentheses of its own between + "
+                                    : "a group term needs parentheses of its own between + "
                                       "signs: y ~ x + (1 | g)");
     }
     return l;
@@ -357,12 +363,12 @@ static term_list encode(expansion *e, const node *n)
     case NODE_BINARY:
         return encode_binary(e, n);
     case NODE_TEXT:
-        break; /* refused before */
+        break; /* find_variables has failed */
     }
     return l;
 }
 
-/* ---- what remains ---- */
+/* ---- result ---- */
 
 static bool has_offset(const term_model *m, const term *t)
 {
@@ -380,7 +386,7 @@ static void take_offsets(expansion *e)
         if (is_call(m->variable[v].of, "offset")) m->offset[m->offsets++] = m->variable[v].of;
 }
 
-/* By degree; what is of one degree stays in its order. */
+/* Stores the terms without offsets, sorted by degree (counting sort, stable). */
 static void take_terms(expansion *e, const term_list *l)
 {
     term_model *m = e->model;

@@ -1,7 +1,8 @@
-/* A tree as R would write it: blanks around + - * %in% and comparisons, none around / ^ and :, a comma and a
- * blank between arguments. */
+/* Trees as text, in the way R writes them: blanks around + - * %in% and comparisons, none
+ * around / ^ and :, a comma and a blank between arguments. */
 #include "ingest/formula/tree.h"
 
+#include "core/printable.h"
 #include "core/text.h"
 #include "ingest/formula/number_format.h"
 #include <ctype.h>
@@ -45,7 +46,8 @@ static bool is_name_byte(unsigned char c)
     return isalnum(c) || c == '.' || c == '_' || c >= 0x80;
 }
 
-/* A dot and a digit begin a number. */
+/* Returns whether a name is syntactic in R; one that begins with a dot and a digit is a
+ * number. */
 static bool is_plain_name(const char *name)
 {
     static const char *const reserved[] = {"TRUE", "FALSE", "NULL", "NA", "NaN",  "Inf",
@@ -139,6 +141,7 @@ static void write_node(text *t, const node *n)
     }
 }
 
+/* Moves a text into the pool; NULL: no memory. */
 static const char *into_pool(text *t, pool *p)
 {
     char *made = text_take(t);
@@ -159,4 +162,15 @@ const char *name_as_written(const char *name, pool *p)
     text t = {0};
     write_name(&t, name, true);
     return into_pool(&t, p);
+}
+
+/* ---- errors ---- */
+
+sbps_status fail_at(const char *source, size_t at, sbps_error *err, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    sbps_status status = fail_pointing(err, "formula", source, at, format, values);
+    va_end(values);
+    return status;
 }

@@ -1,4 +1,4 @@
-/* A formula as a tree, and sentences that point at a place of its text. */
+/* The syntax tree of a formula, and error messages that point at a place in its text. */
 #ifndef INGEST_TREE_H
 #define INGEST_TREE_H
 
@@ -35,42 +35,45 @@ typedef enum {
     NODE_PAREN,
     NODE_UNARY,
     NODE_BINARY,
-    NODE_SUM /* any number of operands, each but the first with its sign: sums are long */
+    NODE_SUM /* any number of operands, each but the first with its sign */
 } node_kind;
 
 typedef struct node {
     node_kind kind;
     operator_kind op;   /* of NODE_UNARY and NODE_BINARY */
-    operator_kind sign; /* as an operand of a sum: OP_PLUS or OP_MINUS before it */
-    size_t height;      /* nodes on the longest way down */
+    operator_kind sign; /* of an operand of a sum: OP_PLUS or OP_MINUS before it */
+    size_t height;      /* nodes on the longest path down */
     size_t at;          /* byte of the formula */
     const char *name;   /* of a name, a call, a text */
-    bool quoted;        /* a name in backticks, or that of a column */
+    bool quoted;        /* a name in backticks, or one that . stands for */
     double value;       /* of a number */
-    const char *tag;    /* as an argument of a call: what stands before its =; NULL: nothing */
+    const char *tag;    /* of an argument of a call: its name; NULL: it has none */
     struct node *first; /* operands, or arguments of a call */
-    struct node *next;  /* operand or argument after this one */
+    struct node *next;  /* next operand or argument */
 } node;
 
-/* A tree is no deeper: who walks it may call itself. */
+/* Trees are at most so high, which bounds the recursion of functions that walk them. */
 #define TREE_DEPTH 100
 
-/* The tree of `text`, which has nothing behind the formula. */
+/* Parses `text`, which is a formula and nothing else; nodes are in the pool. */
 sbps_status tree_parse(const char *text, pool *p, node **out, sbps_error *err);
 
-/* As R's deparse() writes it: what columns are called. NULL: no memory. */
+/* Returns an expression as R's deparse() writes it, which names its column; NULL: no memory. */
 const char *tree_text(const node *n, pool *p);
-/* A name as R writes it, in backticks where it is no word. */
+/* Returns a name as R writes it, in backticks unless it is syntactic; NULL: no memory. */
 const char *name_as_written(const char *name, pool *p);
 
-/* What is inside parentheses. */
+/* Returns the expression inside any parentheses. */
 const node *without_parens(const node *n);
+/* Returns whether n is a call of this function. */
 bool is_call(const node *n, const char *name);
+/* Returns whether n is a binary operator of this kind. */
 bool is_operator(const node *n, operator_kind op);
-/* x > 3, !a, a & b: true or false, not terms that are joined. */
+/* Returns whether n is a comparison, !a or a & b: a variable that is TRUE or FALSE. */
 bool is_condition(const node *n);
 
-/* A sentence about the byte `at` of a formula: the column, the sentence, the text with a caret below. */
+/* Fails with a message about byte `at` of a formula: its column, the message, and the text with
+ * a caret below. */
 sbps_status fail_at(const char *text, size_t at, sbps_error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

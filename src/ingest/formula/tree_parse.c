@@ -1,11 +1,157 @@
-/* R's grammar as far as formulas go, from the loosest operator to the tightest:
+/* R's grammar for formulas, from the loosest operator to the tightest:
  *
- *   ~     |  ||     &     !     == != < <= > >=     +  -     *  /     %in%     :     + and - before one operand     ^
+ *   ~   | ||   &   !   == != < <= > >=   + -   * /   %in%   :   sign before one operand   ^
  *
- * ^ groups to the right, comparisons do not stand beside each other, the others group to the left. */
-#include "ingest/formula/lex.h"
+ * ^ groups to the right, comparisons cannot be chained, the others group to the left. Names are
+ * R's: letters, digits, dots and underscores, or anything in backticks; bytes past ASCII are
+ * letters. */
+#include "ingest/formula/tree.h"
 
+#include "core/decimal.h"
+#include "core/printable.h"
+#include <ctype.h>
+#include <math.h>
 #include <string.h>
+
+/* ---- tokens ---- */
+
+typedef enum {
+    TOKEN_END,
+    TOKEN_NAME,
+    TOKEN_NUMBER,
+    TOKEN_TEXT,
+    TOKEN_OPERATOR,
+    TOKEN_OPEN,
+    TOKEN_CLOSE,
+    TOKEN_COMMA,
+    TOKEN_EQUALS
+} token_kind;
+
+typedef struct {
+    token_kind kind;
+    operator_kind op;
+    size_t at, end;   /* of the formula, bytes */
+    const char *name; /* of a name or a text, in the pool */
+    double value;
+    bool quoted; /* a name in backticks */
+} token;
+
+static bool is_letter(char c)
+{
+    return isalpha((unsigned char)c) || (unsigned char)c >= 0x80;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static sbps_status take_name(const char *text, pool *p, token *t, sbps_error *err)
+{
+    size_t end = t->at;
+    while (is_letter(text[end]) || is_digit(text[end]) || text[end] == '.' || text[end] == '_')
+        end++;
+    t->kind = TOKEN_NAME;
+    t->end = end;
+    t->name = pool_text(p, text + t->at, end - t->at);
+    return t->name ? SBPS_OK : fail_memory(err);
+}
+
+static size_t skip_digits(const char *text, size_t at)
+{
+    while (is_digit(text[at])) at++;
+    return at;
+}
+
+static sbps_status take_number(const char *text, token *t, sbps_error *err)
+{
+    size_t end = skip_digits(text, t->at);
+    if (text[end] == '.') end = skip_digits(text, end + 1);
+    if (text[end] == 'e' || text[end] == 'E') {
+        size_t sign = end + 1 + (text[end + 1] == '+' || text[end + 1] == '-');
+        if (!is_digit(text[sign]))
+            return fail_at(text, t->at, err, "the number has no exponent after its e");
+        end = skip_digits(text, sign);
+    }
+    t->kind = TOKEN_NUMBER;
+    t->value = decimal_read(text + t->at, NULL);
+    t->end = end + (text[end] == 'L');
+    if (!isfinite(t->value)) return fail_at(text, t->at, err, "the number is too large");
+    if (is_letter(text[t->end]) || text[t->end] == '_' || text[t->end] == '.')
+        return fail_at(text, t->end, err, "a name that begins with a digit needs `backticks`");
+    return SBPS_OK;
+}
+
+/* Text or name between two quotes; a backslash keeps the next byte as it is. */
+static sbps_status take_quoted(const char *text, pool *p, token *t, sbps_error *err)
+{
+    const char quote = text[t->at];
+    size_t end = t->at + 1, length = 0;
+    char *name = pool_take(p, strlen(text + end) + 1);
+    if (!name) return fail_memory(err);
+    for (; text[end] && text[end] != quote; end++) {
+        if (text[end] == '\\' && text[end + 1]) end++;
+        name[length++] = text[end];
+    }
+    if (!text[end])
+        return fail_at(text, t->at, err, "the %s that begins here is not closed",
+                       quote == '`' ? "name" : "text");
+    if (quote == '`' && length == 0) return fail_at(text, t->at, err, "the name is empty");
+    t->kind = quote == '`' ? TOKEN_NAME : TOKEN_TEXT;
+    t->quoted = quote == '`';
+    t->name = name;
+    t->end = end + 1;
+    return SBPS_OK;
+}
+
+static const struct {
+    const char *written;
+    token_kind kind;
+    operator_kind op;
+} symbols[] = {
+    {"==", TOKEN_OPERATOR, OP_EQUAL},      {"!=", TOKEN_OPERATOR, OP_UNEQUAL},
+    {"<=", TOKEN_OPERATOR, OP_LESS_EQUAL}, {">=", TOKEN_OPERATOR, OP_GREATER_EQUAL},
+    {"<", TOKEN_OPERATOR, OP_LESS},        {">", TOKEN_OPERATOR, OP_GREATER},
+    {"&", TOKEN_OPERATOR, OP_AND},         {"!", TOKEN_OPERATOR, OP_NOT},
+    {"%in%", TOKEN_OPERATOR, OP_IN},       {"||", TOKEN_OPERATOR, OP_BARS},
+    {"**", TOKEN_OPERATOR, OP_POWER},      {"|", TOKEN_OPERATOR, OP_BAR},
+    {"~", TOKEN_OPERATOR, OP_TILDE},       {"+", TOKEN_OPERATOR, OP_PLUS},
+    {"-", TOKEN_OPERATOR, OP_MINUS},       {"*", TOKEN_OPERATOR, OP_TIMES},
+    {"/", TOKEN_OPERATOR, OP_DIVIDE},      {":", TOKEN_OPERATOR, OP_COLON},
+    {"^", TOKEN_OPERATOR, OP_POWER},       {"(", TOKEN_OPEN, OP_NONE},
+    {")", TOKEN_CLOSE, OP_NONE},           {",", TOKEN_COMMA, OP_NONE},
+    {"=", TOKEN_EQUALS, OP_NONE},
+};
+
+static sbps_status take_symbol(const char *text, token *t, sbps_error *err)
+{
+    const char *at = text + t->at;
+    for (size_t k = 0; k < sizeof symbols / sizeof *symbols; k++) {
+        size_t length = strlen(symbols[k].written);
+        if (strncmp(at, symbols[k].written, length) != 0) continue;
+        t->kind = symbols[k].kind;
+        t->op = symbols[k].op;
+        t->end = t->at + length;
+        return SBPS_OK;
+    }
+    return fail_at(text, t->at, err, "'%s' is not allowed in a formula", show(at, at + 1).text);
+}
+
+/* Reads the token that begins at `from` or after the blanks there. */
+static sbps_status lex_next(const char *text, size_t from, pool *p, token *out, sbps_error *err)
+{
+    while (text[from] && strchr(" \t\r\n", text[from])) from++;
+    const char c = text[from];
+    *out = (token){.at = from, .end = from};
+    if (!c) return SBPS_OK;
+    if (is_digit(c) || (c == '.' && is_digit(text[from + 1])))
+        return take_number(text, out, err);
+    if (is_letter(c) || c == '.') return take_name(text, p, out, err);
+    if (c == '`' || c == '"' || c == '\'') return take_quoted(text, p, out, err);
+    return take_symbol(text, out, err);
+}
+
+/* ---- grammar ---- */
 
 typedef struct {
     const char *text;
@@ -16,6 +162,7 @@ typedef struct {
     sbps_error *err;
 } parser;
 
+/* Reads the next token. */
 static void advance(parser *p)
 {
     if (p->status == SBPS_OK)
@@ -28,9 +175,9 @@ static node *fail_memory_here(parser *p)
     return NULL;
 }
 
-static node *fail_here(parser *p, size_t at, const char *sentence)
+static node *fail_here(parser *p, size_t at, const char *message)
 {
-    if (p->status == SBPS_OK) p->status = fail_at(p->text, at, p->err, "%s", sentence);
+    if (p->status == SBPS_OK) p->status = fail_at(p->text, at, p->err, "%s", message);
     return NULL;
 }
 
@@ -44,7 +191,7 @@ static node *new_node(parser *p, node_kind kind, size_t at)
     return n;
 }
 
-/* `child` is among the operands of `n`, whose height grows with it; NULL: too high. */
+/* Adds an operand to n, whose height grows with it; NULL: too high. */
 static node *grow(parser *p, node *n, const node *child)
 {
     if (child->height >= n->height) n->height = child->height + 1;
@@ -66,6 +213,7 @@ enum {
     LEVEL_UNARY
 };
 
+/* Returns the level of a binary operator; -1: the token is none. */
 static int level_of(const token *t)
 {
     static const int levels[] = {
@@ -92,6 +240,7 @@ static int level_of(const token *t)
     return t->kind == TOKEN_OPERATOR ? levels[t->op] : -1;
 }
 
+/* Parses an expression inside parentheses or an argument. */
 static node *parse_inside(parser *p)
 {
     if (++p->depth > TREE_DEPTH)
@@ -101,6 +250,7 @@ static node *parse_inside(parser *p)
     return n;
 }
 
+/* Reads a closing parenthesis; false: it is missing. */
 static bool expect_close(parser *p, size_t opened)
 {
     if (p->status != SBPS_OK) return false;
@@ -115,7 +265,7 @@ static bool expect_close(parser *p, size_t opened)
     return false;
 }
 
-/* An argument, `name = ` before it or not. */
+/* Parses an argument, with or without a name. */
 static node *parse_argument(parser *p)
 {
     const char *tag = NULL;
@@ -167,12 +317,13 @@ static node *parse_paren(parser *p, size_t opened)
     return expect_close(p, opened) ? n : NULL;
 }
 
+/* Fails because the next token does not begin an operand. */
 static node *fail_operand(parser *p)
 {
     if (p->next.kind == TOKEN_OPERATOR && p->next.op == OP_TILDE)
-        return fail_here(p, p->next.at, "what is to be explained is missing before ~");
+        return fail_here(p, p->next.at, "the response is missing before ~");
     return fail_here(p, p->next.at,
-                     p->next.kind == TOKEN_END ? "the formula ends where a term should stand"
+                     p->next.kind == TOKEN_END ? "a term is missing at the end of the formula"
                                                : "a term is missing before this");
 }
 
@@ -211,7 +362,7 @@ static node *make_binary(parser *p, operator_kind op, size_t at, node *left, nod
 
 static node *parse_unary(parser *p);
 
-/* A sign may stand behind ^, and binds its operand there. */
+/* Parses x ^ y. A sign may follow ^ and applies to the operand there. */
 static node *parse_power(parser *p)
 {
     node *left = parse_operand(p);
@@ -221,7 +372,7 @@ static node *parse_power(parser *p)
     return make_binary(p, OP_POWER, at, left, parse_unary(p));
 }
 
-/* A ! takes all up to the next & or |. */
+/* Parses a signed or negated operand; ! applies to everything up to the next & or |. */
 static node *parse_unary(parser *p)
 {
     const token t = p->next;
@@ -243,7 +394,7 @@ static node *parse_unary(parser *p)
     return n;
 }
 
-/* a + b - c ... in one node. */
+/* Parses a + b - c ... into one node. */
 static node *parse_sum(parser *p, node *first)
 {
     node *n = new_node(p, NODE_SUM, p->next.at), *last = first;
@@ -274,7 +425,7 @@ static node *parse_level(parser *p, int level)
         left = make_binary(p, op, at, left, parse_level(p, level + 1));
         if (left && level == LEVEL_COMPARE && level_of(&p->next) == level)
             return fail_here(p, p->next.at,
-                             "comparisons do not stand beside each other: a < x & x < b");
+                             "comparisons cannot be chained: write a < x & x < b");
     }
     return left;
 }
@@ -287,9 +438,8 @@ sbps_status tree_parse(const char *text, pool *memory, node **out, sbps_error *e
     node *n = p.status == SBPS_OK ? parse_level(&p, LEVEL_TILDE) : NULL;
     if (n && p.next.kind != TOKEN_END)
         n = fail_here(&p, p.next.at,
-                      p.next.kind == TOKEN_CLOSE
-                          ? "a parenthesis closes here that was never opened"
-                          : "an operator is missing before this");
+                      p.next.kind == TOKEN_CLOSE ? "this parenthesis was never opened"
+                                                 : "an operator is missing before this");
     if (n) *out = n;
     return p.status;
 }

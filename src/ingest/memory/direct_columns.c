@@ -1,30 +1,37 @@
-/* Rows that are kept until all are read are there twice, beside the caller's own. Where their number is known, so are their
- * places in the shuffled table: slices of rows go there as they are read. That none is dropped, and that so many cells are
- * not 0 that the table is dense, is found out on the way; else it is given up and made as others are. */
+/* Columns in memory, straight to the shuffled table. Rows kept until all are read would be in
+ * memory twice, besides the caller's columns. Their number is known, and so are their places:
+ * slices of rows are written there as they are read. That no row is dropped and the table is
+ * dense is only known at the end; otherwise the work is discarded and the table is made like
+ * others. */
 #include "ingest/memory/direct_columns.h"
 
+#include "core/memory.h"
+#include "core/printable.h"
+#include "core/threads.h"
+#include "ingest/design/design_matrix.h"
 #include "ingest/design/direct_text.h"
 #include "ingest/design/storage.h"
-#include "table/row_storage.h"
+#include "table/gathered_rows.h"
 #include "table/row_origin.h"
-
+#include "table/row_storage.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DIRECT_COLUMNS_MIN (8.0 * 1024 * 1024) /* bytes, below which it does not matter */
-#define AHEAD              ((size_t)8) /* rows whose places are asked for before they are written */
+#define DIRECT_COLUMNS_MIN (8.0 * 1024 * 1024) /* bytes, below which it is not worth it */
+#define AHEAD              ((size_t)8)         /* rows ahead whose places are prefetched */
 
 typedef struct {
     field_reader *r;
     design g;
-    size_t *to;               /* the place of each row */
-    formula_scratch *scratch; /* of each thread */
-    double max_entries;       /* entries up to which the table may be sparse */
-    atomic_size_t entries;    /* counted up to there */
+    size_t *to;               /* of each row */
+    formula_scratch *scratch; /* per thread */
+    double max_entries;       /* entries up to which a sparse table is faster */
+    atomic_size_t entries;    /* counted at least up to max_entries */
 } direct_table;
 
+/* Returns whether a table may be made this way. */
 static bool is_fit(const field_reader *r, size_t n)
 {
     const column_schema *p = r->schema;
@@ -32,12 +39,13 @@ static bool is_fit(const field_reader *r, size_t n)
     bool large = (double)n * (double)p->width * sizeof(double) >= DIRECT_COLUMNS_MIN;
     bool sparse = storage_of(spec, 0, INFINITY) == &storage_sparse;
     return (large || spec->part_bytes > 0) && n >= 2 && !sparse && !r->matrix.cells &&
-           p->categories == 0 && !formula_waits(p->formula) &&
+           p->categories == 0 && !formula_needs_all_rows(p->formula) &&
            storage_check(spec, NULL) == SBPS_OK;
 }
 
 /* ---- slices ---- */
 
+/* Returns the entries of a row of the table. */
 static size_t count_row(const rows *r, size_t place)
 {
     const double *x = r->storage.x + place * r->stride;
@@ -72,7 +80,7 @@ static void put_slice(void *self, unsigned worker, size_t first, const chunks *r
     }
 }
 
-/* ---- all of it ---- */
+/* ---- table ---- */
 
 static sbps_status prepare_table(direct_table *m, size_t n, sbps_error *err)
 {
@@ -138,5 +146,191 @@ sbps_status direct_columns_create(field_reader *r, const field *fields, size_t n
     }
     design_close(&m.g);
     if (status == SBPS_OK && !whole) field_reader_rewind(r);
+    return status;
+}
+
+/* ==== columns that stay where they are ==== */
+
+/* --storage given. Only columns of doubles without missing values that are columns of the
+ * design themselves can stay in the caller's memory. The table stores their order, and a copy
+ * of the target in that order. */
+#define PIECE ((size_t)65536) /* rows per piece of work */
+
+typedef struct {
+    const field_reader *r;
+    const field *fields;
+    size_t n;
+    design g;
+    atomic_size_t wrong; /* first row with a number that is not finite; n: none */
+} borrowed_table;
+
+bool borrowed_columns_requested(const rows_spec *spec)
+{
+    return spec->storage && !strcmp(spec->storage, storage_borrowed.name);
+}
+
+static sbps_status refuse_borrowing(const char *why, sbps_error *err)
+{
+    return fail(err, SBPS_BAD_ARG, "--storage given: %s; leave --storage out", why);
+}
+
+static sbps_status check_borrowable(const borrowed_table *job, sbps_error *err)
+{
+    const column_schema *p = job->r->schema;
+    const rows_spec *spec = job->r->spec;
+    if (spec->needs_doubles) return refuse_borrowing("the model needs storage double", err);
+    if (spec->standardize)
+        return refuse_borrowing("--standardize needs a copy of the numbers", err);
+    if (job->n > UINT32_MAX) return refuse_borrowing("there are more than 2^32 rows", err);
+    if (job->n < 2) return refuse_borrowing("there are fewer than two rows", err);
+    if (p->categories > 0)
+        return refuse_borrowing("a column of text or levels has no numbers", err);
+    if (p->weight_slot != SIZE_MAX || p->offset_slot != SIZE_MAX || p->trials != SIZE_MAX)
+        return refuse_borrowing("weights, offsets and trials are not supported", err);
+    if (p->formula && formula_needs_all_rows(p->formula))
+        return refuse_borrowing("the formula has groups, or transforms of all rows", err);
+    if (p->target == SIZE_MAX) return refuse_borrowing("the target is not a column", err);
+    for (size_t c = 0; c < p->columns->count; c++)
+        if (p->use[c].kind != USE_NONE && p->use[c].kind != USE_NUMBER)
+            return refuse_borrowing("a column holds dates, or numbers that mean missing values",
+                                    err);
+    return SBPS_OK;
+}
+
+/* ---- missing values ---- */
+
+/* Lowers job->wrong to the first row of a column that is not finite. */
+static void check_column_values(borrowed_table *job, size_t column, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++) {
+        double value = NAN;
+        if (field_number(&job->fields[column], i, &value) == FIELD_CELL && isfinite(value))
+            continue;
+        for (size_t known = atomic_load(&job->wrong);
+             i < known && !atomic_compare_exchange_weak(&job->wrong, &known, i);)
+            continue;
+        return;
+    }
+}
+
+static void check_piece(void *self, unsigned worker, size_t index)
+{
+    borrowed_table *job = self;
+    const column_schema *p = job->r->schema;
+    size_t first = index * PIECE, end = first + PIECE < job->n ? first + PIECE : job->n;
+    (void)worker;
+    for (size_t c = 0; c < p->columns->count; c++)
+        if (p->use[c].kind != USE_NONE) check_column_values(job, c, first, end);
+}
+
+/* Fails with the message that any reader has for the row. */
+static sbps_status fail_row(const borrowed_table *job, size_t row, sbps_error *err)
+{
+    const column_schema *p = job->r->schema;
+    double value, *slots = new_doubles(p->width);
+    bool missing = false;
+    sbps_status status = slots ? SBPS_OK : fail_memory(err);
+    for (size_t c = 0; status == SBPS_OK && c < p->columns->count; c++) {
+        if (p->use[c].kind == USE_NONE) continue;
+        if (field_number(&job->fields[c], row, &value) != FIELD_CELL) value = NAN;
+        status = schema_read_number(p, c, value, row + 1, slots, &missing, err);
+    }
+    free(slots);
+    if (status != SBPS_OK) return status;
+    return refuse_borrowing("rows with missing cells would have to be dropped", err);
+}
+
+static sbps_status check_numbers(borrowed_table *job, unsigned threads, sbps_error *err)
+{
+    atomic_init(&job->wrong, job->n);
+    sbps_status status =
+        workers_run(threads, (job->n + PIECE - 1) / PIECE, check_piece, job, err);
+    size_t row = atomic_load(&job->wrong);
+    return status == SBPS_OK && row < job->n ? fail_row(job, row, err) : status;
+}
+
+/* ---- places ---- */
+
+static bool is_doubles(const field *f)
+{
+    return f->kind == &field_numbers && f->value == &value_double && !f->validity &&
+           f->unit == 1.0;
+}
+
+static sbps_status place_column(const borrowed_table *job, size_t j, sbps_error *err)
+{
+    const column_schema *p = job->r->schema;
+    const rows *r = job->g.r;
+    for (size_t c = 0; c < p->columns->count; c++) {
+        const field *f = &job->fields[c];
+        if (p->use[c].kind == USE_NONE || strcmp(p->columns->name[c], r->table.names[j]))
+            continue;
+        if (!is_doubles(f)) break;
+        r->storage.place[j] =
+            (column_place){f->values + (ptrdiff_t)f->first * f->stride, f->stride};
+        return SBPS_OK;
+    }
+    return fail(
+        err, SBPS_BAD_ARG,
+        "--storage given: column '%s' of the design is not a column of doubles in memory; "
+        "leave --storage out",
+        show_name(r->table.names[j]).text);
+}
+
+static sbps_status place_columns(const borrowed_table *job, sbps_error *err)
+{
+    rows *r = job->g.r;
+    if (r->stride > GATHERED_DOUBLES) return refuse_borrowing("rows are too long", err);
+    r->storage.place = calloc(r->d + 1, sizeof *r->storage.place);
+    sbps_status status = r->storage.place ? SBPS_OK : fail_memory(err);
+    for (size_t j = r->intercept; status == SBPS_OK && j < r->d; j++)
+        status = place_column(job, j, err);
+    return status;
+}
+
+static void take_targets(void *self, unsigned worker, size_t index)
+{
+    const borrowed_table *job = self;
+    rows *r = job->g.r;
+    const field *target = &job->fields[job->r->schema->target];
+    size_t first = index * PIECE,
+           end = first + PIECE < r->local_rows ? first + PIECE : r->local_rows;
+    (void)worker;
+    for (size_t i = first; i < end; i++)
+        field_number(target, r->storage.source_row[i], &r->y[i]);
+}
+
+static sbps_status build_table(borrowed_table *job, sbps_error *err)
+{
+    rows *r = job->g.r;
+    r->local_rows = job->n;
+    r->table.seed = job->r->spec->seed;
+    r->storage.kind = &storage_borrowed;
+    r->storage.source_row = shuffled_sources(r->table.seed, r->local_rows, job->g.threads);
+    r->y = unset_doubles(r->local_rows);
+    r->table.mean = new_doubles(r->d);
+    r->table.sd = new_doubles(r->d);
+    if (!r->storage.source_row || !r->y || !r->table.mean || !r->table.sd)
+        return fail_memory(err);
+    sbps_status status = workers_run(job->g.threads, (r->local_rows + PIECE - 1) / PIECE,
+                                     take_targets, job, err);
+    return status == SBPS_OK ? design_finish(&job->g, err) : status;
+}
+
+sbps_status borrowed_columns_create(const field_reader *r, const field *fields, size_t n,
+                                    rows **out, sbps_error *err)
+{
+    borrowed_table job = {.r = r, .fields = fields, .n = n};
+    sbps_status status = check_borrowable(&job, err);
+    if (status != SBPS_OK) return status;
+    status = design_open(r->schema, r->spec, NULL, &job.g, err);
+    if (status == SBPS_OK) status = place_columns(&job, err);
+    if (status == SBPS_OK) status = check_numbers(&job, job.g.threads, err);
+    if (status == SBPS_OK) status = build_table(&job, err);
+    if (status == SBPS_OK) {
+        *out = job.g.r;
+        job.g.r = NULL;
+    }
+    design_close(&job.g);
     return status;
 }

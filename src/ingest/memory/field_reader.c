@@ -1,6 +1,7 @@
-/* Rows in memory go the way of those of a file: by a plan of the columns into rows as read, and from these into the
- * table, so that the same cells make the same table. What a column is is said and not found out. Slices of rows are
- * read by several at a time, with levels of their own, and joined in their order. */
+/* Rows in memory are read like those of a file: with a column schema into rows as read, and
+ * from these into the table, so that equal cells make equal tables. Types of columns are known
+ * and not inferred. Slices of rows are read by several threads, each with its own levels, and
+ * joined in their order. */
 #include "ingest/memory/field_reader.h"
 
 #include "core/memory.h"
@@ -14,13 +15,13 @@
 
 #define SLICE_ROWS ((size_t)16384)
 
-static const char TABLE[] = "table"; /* what sentences call it: table:17 is its row 17 */
+static const char TABLE[] = "table"; /* its name in messages: table:17 is its row 17 */
 
 struct field_slice {
     column_schema schema;
     chunks rows;
     size_t dropped;
-    char *c_string; /* a text behind which a zero byte stands */
+    char *c_string; /* scratch: a text with a final NUL */
     size_t c_string_size;
     sbps_status status;
     sbps_error error;
@@ -28,7 +29,7 @@ struct field_slice {
 
 /* ---- columns ---- */
 
-static sbps_status name_columns(const field_about *about, size_t count, field_reader *r,
+static sbps_status name_columns(const field_info *about, size_t count, field_reader *r,
                                 sbps_error *err)
 {
     sbps_status status = columns_create(count, &r->names, err);
@@ -45,8 +46,8 @@ static sbps_status name_columns(const field_about *about, size_t count, field_re
     return status == SBPS_OK ? header_distinguish(&r->names, err) : status;
 }
 
-/* A column that nobody wants may be anything. */
-static sbps_status refuse_columns(const field_about *about, const column_schema *p,
+/* Fails for columns that are used and cannot be read. */
+static sbps_status refuse_columns(const field_info *about, const column_schema *p,
                                   sbps_error *err)
 {
     for (size_t i = 0; i < p->columns->count; i++)
@@ -76,7 +77,7 @@ static sbps_status make_reader_schema(field_reader *r, sbps_error *err)
     return schema_create(TABLE, &r->names, r->spec, &r->schema, err);
 }
 
-/* Columns of the matrix whose cells are not simply laid down. */
+/* Finds the columns of the matrix that are not plain numbers. */
 static sbps_status find_careful(field_reader *r, sbps_error *err)
 {
     field_matrix *m = &r->matrix;
@@ -90,7 +91,7 @@ static sbps_status find_careful(field_reader *r, sbps_error *err)
     return SBPS_OK;
 }
 
-/* Rows of entries that wait for a table do so packed; codes of packed rows could not be changed. */
+/* Returns whether rows are packed. Codes of packed rows could not be changed later. */
 static bool are_packed(const field_reader *r)
 {
     const sparse_cells *s = r->matrix.cells;
@@ -98,7 +99,7 @@ static bool are_packed(const field_reader *r)
     return (double)sparse_entries(s) < PACK_BELOW * (double)s->rows * (double)r->schema->width;
 }
 
-sbps_status field_reader_open(const field_about *about, size_t count, const field_wants *how,
+sbps_status field_reader_open(const field_info *about, size_t count, const field_request *how,
                               field_reader *r, sbps_error *err)
 {
     const rows_spec *spec = how->spec;
@@ -108,7 +109,7 @@ sbps_status field_reader_open(const field_about *about, size_t count, const fiel
     if (how->purpose) r->purpose = *how->purpose;
     sbps_status status = r->ordered ? SBPS_OK : fail_memory(err);
     if (status == SBPS_OK && count == 0)
-        status = fail(err, SBPS_BAD_DATA, "%s: there are no columns", TABLE);
+        status = fail(err, SBPS_BAD_DATA, "%s: it has no columns", TABLE);
     if (status == SBPS_OK) status = name_columns(about, count, r, err);
     if (status == SBPS_OK) status = na_strings_create(spec->na, &r->missing, err);
     r->names.missing = &r->missing;
@@ -144,12 +145,12 @@ static sbps_status fail_broken(const column_schema *p, size_t column, size_t lin
 {
     return fail(
         err, SBPS_BAD_DATA,
-        "%s:%zu: column '%s': the cell is not sound: a code without a level, a text that "
-        "lies nowhere or holds a zero byte, or a time of no calendar",
+        "%s:%zu: column '%s': the cell is invalid: a code without a level, a text without "
+        "an address or with a zero byte, or a time out of range",
         p->path, line, show_name(p->columns->name[column]).text);
 }
 
-/* Where a number is wanted, the text must end. */
+/* Copies a text with a final NUL, as the parsers of numbers need it. */
 static sbps_status end_text(field_slice *s, cell_text *text, sbps_error *err)
 {
     size_t length = (size_t)(text->end - text->begin);
@@ -175,8 +176,8 @@ static sbps_status take_text(field_slice *s, size_t column, cell_text text, size
     return schema_read_cell(p, column, text.begin, text.end, line, row, missing, err);
 }
 
-/* Row i of a column into its slot. Numbers stay numbers, unless they are levels or may be words for what is
- * missing. */
+/* Reads cell i of a column into its slot. Numbers stay numbers unless they are levels or may
+ * mean missing values. */
 static sbps_status take_cell(field_slice *s, size_t column, const field *f, size_t i,
                              size_t line, double *row, bool *missing, sbps_error *err)
 {
@@ -194,7 +195,8 @@ static sbps_status take_cell(field_slice *s, size_t column, const field *f, size
                               err);
 }
 
-/* The cells of a row of the matrix: entries of plain numbers, and others by their values, 0 or not. */
+/* Reads the cells of a row of the matrix: entries of plain numbers, and other columns by value,
+ * 0 or not. */
 static sbps_status take_entries(field_slice *s, const field_matrix *m, size_t i, size_t line,
                                 double *row, bool *missing, sbps_error *err)
 {
@@ -209,7 +211,7 @@ static sbps_status take_entries(field_slice *s, const field_matrix *m, size_t i,
             status = schema_read_number(p, column, from->value[at], line, row, missing, err);
     }
     for (size_t k = 0; status == SBPS_OK && k < m->careful_count; k++) {
-        double value = sparse_cell(from, i, m->careful[k]);
+        double value = sparse_value(from, i, m->careful[k]);
         const field one = {.kind = &field_numbers,
                            .type = TYPE_NUMBER,
                            .value = &value_double,
@@ -225,9 +227,10 @@ static sbps_status take_entries(field_slice *s, const field_matrix *m, size_t i,
 typedef struct {
     field_reader *r;
     const field *fields;
-    size_t first, rows; /* of those at hand */
+    size_t first, rows; /* of the fields */
 } field_run;
 
+/* Reads row i of the fields. */
 static sbps_status take_row(const field_run *run, field_slice *s, size_t i, sbps_error *err)
 {
     const column_schema *p = &s->schema;
@@ -264,7 +267,7 @@ static void read_slice(void *self, unsigned worker, size_t index)
         own->put(own->putter, worker, run->r->seen + begin, &s->rows);
 }
 
-/* Of several things that are wrong the first. */
+/* Joins a slice to the reader; of several errors the first is reported. */
 static sbps_status join_slice(field_reader *r, field_slice *s, sbps_error *err)
 {
     if (s->status != SBPS_OK) return fail(err, s->status, "%s", s->error.text);
@@ -278,15 +281,16 @@ static sbps_status join_slice(field_reader *r, field_slice *s, sbps_error *err)
                         2 * chunks_bytes(&r->read), err);
 }
 
+/* Reports progress; fails if the watcher stops the reading. */
 static sbps_status poll_watch(const field_reader *r, size_t done, sbps_error *err)
 {
     const rows_spec *spec = r->spec;
     if (!spec->watch || spec->watch(spec->watcher, "reading", r->seen + done, NAN))
         return SBPS_OK;
-    return fail(err, SBPS_NO_FILE, "%s: not read: stopped on request", TABLE);
+    return fail(err, SBPS_NO_FILE, "%s: reading stopped on request", TABLE);
 }
 
-/* Levels that have an order get their codes in it, whichever comes first. */
+/* Levels with an order of their own get their codes in it. */
 static sbps_status list_levels(const field_reader *r, size_t column, const field *f,
                                sbps_error *err)
 {

@@ -1,4 +1,4 @@
-/* Tables that come as runs of rows of columns in memory. */
+/* Tables from columns in memory, which come as runs of rows. */
 #ifndef INGEST_FIELD_READER_H
 #define INGEST_FIELD_READER_H
 
@@ -10,28 +10,30 @@
 typedef struct {
     const char *name; /* borrowed for the call; NULL: none */
     column_type type;
-    bool ordered; /* its levels have an order of their own: as they are listed */
+    bool ordered; /* its levels are in their own order */
     const char
-        *refused; /* why its cells cannot be read, should they be wanted; NULL: they can */
-} field_about;
+        *refused; /* type of cells that cannot be read, for the message; NULL: they can */
+} field_info;
 
-/* Rows that are for something else than a table. Members that are NULL: as for one. */
+/* Rows that are read for another purpose than a table. Members that are NULL: as for a
+ * table. */
 typedef struct {
-    /* What becomes of the columns; *out is destroyed also after a failure. */
+    /* Creates the column schema; *out is destroyed also after a failure. */
     sbps_status (*make_schema)(const void *self, const columns *c, column_schema **out,
                                sbps_error *err);
     const void *self;
-    const row_taker *to; /* has the rows as they come, a slice at a time; they stay otherwise */
-    /* In the place of that: has them by any thread, `worker` saying which, and in any order, as they were read from row
-     * `first` on, slices with rows dropped left out. */
+    const row_taker
+        *to; /* receives the rows a slice at a time, in order; NULL: they are kept */
+    /* Instead of that: receives slices in any order and on any thread (`worker`), as they were
+     * read from row `first` on. Slices with dropped rows are left out. */
     void (*put)(void *putter, unsigned worker, size_t first, const chunks *read);
     void *putter;
 } field_purpose;
 
-/* Columns before those of fields that are a sparse matrix'. */
+/* A sparse matrix whose columns come before those of the fields. */
 typedef struct {
-    const sparse_cells *cells; /* NULL: there are none */
-    size_t *careful;           /* those that are no plain numbers */
+    const sparse_cells *cells; /* NULL: none */
+    size_t *careful;           /* columns that are not plain numbers */
     size_t careful_count;
 } field_matrix;
 
@@ -43,51 +45,52 @@ typedef struct {
     columns names;
     column_types types;
     na_strings missing;
-    bool *ordered; /* one a column */
+    bool *ordered; /* of each column */
     column_schema *schema;
     field_matrix matrix;
     chunks read;
-    field_slice *slice; /* one a thread */
+    field_slice *slice; /* per thread */
     unsigned threads;
     size_t seen, dropped; /* rows so far */
 } field_reader;
 
-/* What there is to be read, and for what; members that are NULL: nothing, and a table. */
+/* What is to be read, and what for. */
 typedef struct {
     const rows_spec *spec;
-    const field_purpose *purpose;
-    const sparse_cells *sparse;
-} field_wants;
+    const field_purpose *purpose; /* NULL: for a table */
+    const sparse_cells *sparse;   /* NULL: none */
+} field_request;
 
-/* Plans the columns. Close it also after a failure. */
-sbps_status field_reader_open(const field_about *about, size_t count, const field_wants *how,
+/* Creates the column schema. Close the reader also after a failure. */
+sbps_status field_reader_open(const field_info *about, size_t count, const field_request *how,
                               field_reader *r, sbps_error *err);
-/* The next rows: fields[c] is a run of them of column c, of no use once this returns. Those of a sparse matrix are all of
- * them. */
+/* Reads the next `row_count` rows: fields[c] is a run of them of column c, not used after this
+ * returns. With a sparse matrix they are all rows. */
 sbps_status field_reader_add(field_reader *r, const field *fields, size_t row_count,
                              sbps_error *err);
-/* None was read yet. */
+/* Forgets all rows read so far. */
 void field_reader_rewind(field_reader *r);
-/* The table of them all. */
+/* Makes the table of all rows read. */
 sbps_status field_reader_finish(field_reader *r, rows **out, sbps_error *err);
 void field_reader_close(field_reader *r);
 
-/* ---- where fields come from ---- */
+/* ---- sources of fields ---- */
 
-/* Columns of a caller, or a stream of batches of them. */
+/* The columns of a caller, or a stream of batches of them. */
 typedef struct field_source field_source;
 struct field_source {
     field_reader reader;
-    /* All rows to the reader, once. */
+    /* Passes all rows to the reader, once. */
     sbps_status (*read)(field_source *s, sbps_error *err);
     void (*close)(field_source *s);
 };
 
-/* Opened, which may have failed: close it anyway. What is given is borrowed until then, a stream released. */
+/* Open a source. Arguments are borrowed until it is closed, also after a failure; closing
+ * releases the stream. */
 sbps_status columns_source(const sbps_frame *from, const rows_spec *spec,
                            const field_purpose *purpose, field_source **out, sbps_error *err);
 sbps_status arrow_source(struct ArrowArrayStream *stream, const rows_spec *spec,
                          const field_purpose *purpose, field_source **out, sbps_error *err);
-void field_source_close(field_source *s);
+void field_source_close(field_source *s); /* NULL is fine */
 
 #endif

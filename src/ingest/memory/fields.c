@@ -1,10 +1,11 @@
-/* Cells of tables in memory, as numbers and as the texts that a CSV file would hold. Texts of Arrow lie one behind
- * the other, told by offsets, or are views of 16 bytes: a length, and the text itself or its beginning and where it
- * is, see the columnar format of Arrow. */
+/* Cells of tables in memory, as numbers and as the texts that a CSV file would have. Arrow
+ * stores texts one after another with offsets, or as views of 16 bytes: a length, then the text
+ * itself, or its beginning and its address (Arrow columnar format). */
 #include "ingest/memory/fields.h"
 
 #include "core/decimal.h"
 #include "ingest/schema/types.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static field_state numbers_number(const field *f, size_t i, double *out)
     return isnan(*out) ? FIELD_MISSING : FIELD_CELL;
 }
 
-/* As R writes it: 15 digits where they are enough. */
+/* Prints a number as R does: with 15 digits where they are enough. */
 static void print_number(double value, char *buffer)
 {
     decimal_print(buffer, CELL_TEXT_BYTES, "%.15g", value);
@@ -87,7 +88,7 @@ static field_state numbers_text(const field *f, size_t i, char *buffer, cell_tex
     return give_text(buffer, strlen(buffer), out);
 }
 
-/* ---- nothing, and truth ---- */
+/* ---- missing values and booleans ---- */
 
 static field_state nothing_number(const field *f, size_t i, double *out)
 {
@@ -121,7 +122,8 @@ static field_state bytes_text(const field *f, size_t i, char *buffer, cell_text 
 
 /* ---- texts ---- */
 
-/* A text ends at its first zero byte, and nobody else's does: such texts are refused. */
+/* Returns a part of a heap as text. Texts with a zero byte are refused, because a CSV file
+ * could not hold them. */
 static field_state give_part(const char *heap, int64_t begin, int64_t end, cell_text *out)
 {
     if (begin < 0 || end < begin || (!heap && end > begin)) return FIELD_BROKEN;
@@ -149,7 +151,7 @@ static field_state large_texts_text(const field *f, size_t i, char *buffer, cell
 static field_state views_text(const field *f, size_t i, char *buffer, cell_text *out)
 {
     const unsigned char *view = value_at(f, i);
-    int32_t length, where[2]; /* which of the heaps, and where in it */
+    int32_t length, where[2]; /* index of the heap, and offset in it */
     (void)buffer;
     memcpy(&length, view, sizeof length);
     if (length <= VIEW_INLINE)
@@ -169,7 +171,8 @@ static field_state pointers_text(const field *f, size_t i, char *buffer, cell_te
 
 /* ---- codes of levels ---- */
 
-/* The level that a cell points at. A code below the first stands for nothing, as -1 does in data frames. */
+/* Finds the level of a cell. A code below the first means a missing value, as -1 does in data
+ * frames. */
 static field_state find_level(const field *f, size_t i, size_t *level)
 {
     double code = f->value->number(value_at(f, i)) - f->first_level;
@@ -202,3 +205,76 @@ const field_kind field_large_texts = {NULL, large_texts_text};
 const field_kind field_views = {NULL, views_text};
 const field_kind field_pointers = {NULL, pointers_text};
 const field_kind field_coded = {coded_number, coded_text};
+
+/* ---- values ---- */
+
+/* Single values, read by memcpy because they may be unaligned. */
+#define INTEGER(name, type, wide, format)                                                      \
+    static double name##_number(const void *at)                                                \
+    {                                                                                          \
+        type value;                                                                            \
+        memcpy(&value, at, sizeof value);                                                      \
+        return (double)value;                                                                  \
+    }                                                                                          \
+    static void name##_print(const void *at, char *buffer)                                     \
+    {                                                                                          \
+        type value;                                                                            \
+        memcpy(&value, at, sizeof value);                                                      \
+        snprintf(buffer, CELL_TEXT_BYTES, "%" format, (wide)value);                            \
+    }                                                                                          \
+    const value_kind value_##name = {sizeof(type), name##_number, name##_print};
+
+INTEGER(int8, int8_t, int64_t, PRId64)
+INTEGER(int16, int16_t, int64_t, PRId64)
+INTEGER(int32, int32_t, int64_t, PRId64)
+INTEGER(int64, int64_t, int64_t, PRId64)
+INTEGER(uint8, uint8_t, uint64_t, PRIu64)
+INTEGER(uint16, uint16_t, uint64_t, PRIu64)
+INTEGER(uint32, uint32_t, uint64_t, PRIu64)
+INTEGER(uint64, uint64_t, uint64_t, PRIu64)
+
+static double double_number(const void *at)
+{
+    double value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static double float_number(const void *at)
+{
+    float value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+/* IEEE 754 binary16: a sign, 5 bits of exponent, 10 of fraction. */
+static double half_number(const void *at)
+{
+    uint16_t bits;
+    memcpy(&bits, at, sizeof bits);
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double size = exponent == 0   ? ldexp(fraction, -24)
+                  : exponent < 31 ? ldexp(1024 + fraction, exponent - 25)
+                  : fraction == 0 ? INFINITY
+                                  : NAN;
+    return bits & 0x8000 ? -size : size;
+}
+
+/* 128 bits, least significant first: the whole number before the unit is taken out. */
+static double decimal_number(const void *at)
+{
+    uint64_t word[2];
+    memcpy(word, at, sizeof word);
+    bool negative = word[1] >> 63;
+    if (negative) {
+        word[0] = ~word[0] + 1;
+        word[1] = ~word[1] + (word[0] == 0);
+    }
+    double size = ldexp((double)word[1], 64) + (double)word[0];
+    return negative ? -size : size;
+}
+
+const value_kind value_double = {sizeof(double), double_number, NULL};
+const value_kind value_float = {sizeof(float), float_number, NULL};
+const value_kind value_half = {sizeof(uint16_t), half_number, NULL};
+const value_kind value_decimal = {2 * sizeof(uint64_t), decimal_number, NULL};

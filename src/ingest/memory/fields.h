@@ -1,4 +1,4 @@
-/* Columns in memory whose cells have types of their own, as Arrow and data frames have them. */
+/* Columns in memory whose cells have types of their own, as in Arrow and in data frames. */
 #ifndef INGEST_FIELDS_H
 #define INGEST_FIELDS_H
 
@@ -6,21 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CELL_TEXT_BYTES 48 /* bytes of a number or a time as text */
+#define CELL_TEXT_BYTES 48 /* room for a number or a time as text */
 
 typedef struct field field;
 
 typedef struct {
-    const char *begin, *end; /* no byte stands behind it */
+    const char *begin, *end; /* no NUL follows */
 } cell_text;
 
 typedef enum {
     FIELD_CELL,
     FIELD_MISSING,
-    FIELD_BROKEN /* points at nothing: not what it says it is */
+    FIELD_BROKEN /* the cell is invalid: its index, offset or time is out of range */
 } field_state;
 
-/* How one value lies in memory. */
+/* How one value is stored. */
 typedef struct {
     size_t bytes;
     double (*number)(const void *at);
@@ -31,25 +31,27 @@ extern const value_kind value_int8, value_int16, value_int32, value_int64, value
     value_uint16, value_uint32, value_uint64, value_half, value_float, value_double,
     value_decimal;
 
-/* How the cells of a column do. */
+/* How the cells of a column are stored. */
 typedef struct {
-    /* NULL: they are texts. */
+    /* Reads cell i as a number. NULL: cells are texts. */
     field_state (*number)(const field *f, size_t i, double *out);
-    /* As a CSV file has it; `room` is CELL_TEXT_BYTES bytes. */
+    /* Reads cell i as the text that a CSV file would have; `buffer` has CELL_TEXT_BYTES
+     * bytes. */
     field_state (*text)(const field *f, size_t i, char *buffer, cell_text *out);
 } field_kind;
 
 extern const field_kind field_numbers, field_nothing, field_bits, field_bytes, field_texts,
     field_large_texts, field_views, field_pointers, field_coded;
 
+/* A column; all pointers are borrowed. */
 struct field {
     const field_kind *kind;
     column_type type;
-    const value_kind *value; /* of numbers; of the codes of coded cells */
+    const value_kind *value; /* of numbers, and of the codes of field_coded */
     const unsigned char *values;
     ptrdiff_t stride;         /* bytes from value to value */
-    size_t first;             /* of `values` and `validity`, the row 0 */
-    const uint8_t *validity;  /* a bit each, 0: missing; NULL: none is */
+    size_t first;             /* index of row 0 in `values` and `validity` */
+    const uint8_t *validity;  /* a bit per cell, 0: missing; NULL: no cell is missing */
     double unit;              /* numbers are divided by it */
     const char *heap;         /* of texts */
     const void *const *heaps; /* of views */
@@ -59,7 +61,7 @@ struct field {
     double first_level; /* the code of the first */
 };
 
-/* Row i, whatever is missing of it. */
+/* Read row i of a column, as a number or as text; `buffer` has CELL_TEXT_BYTES bytes. */
 field_state field_number(const field *f, size_t i, double *out);
 field_state field_text(const field *f, size_t i, char *buffer, cell_text *out);
 

@@ -1,21 +1,171 @@
-/* From an Arrow stream to a table. A batch is a struct array whose children are the columns: it is read where it lies
- * and released before the next is asked for. What is told of lengths is checked; what lies behind its pointers is the
- * producer's word. */
+/* Tables from Arrow streams (C data interface). A batch is a struct array whose children are
+ * the columns: it is read in place and released before the next is requested. Lengths are
+ * checked; what the pointers point to cannot be. */
 #include "core/printable.h"
 #include "ingest/ingest.h"
-#include "ingest/memory/arrow_schema.h"
-
+#include "ingest/memory/field_reader.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ADDRESSES ((int64_t)1 << 56) /* bytes; no machine has more */
+/* ---- format strings ---- */
+
+/* Format strings of Arrow's C data interface. Those that are not supported are described by
+ * their prefix in messages. */
+#define DECIMAL_DIGITS 38 /* of a decimal of 128 bits */
+
+/* A column before its values are there; `levels` is of a dictionary. */
+typedef struct {
+    field model, levels;
+    bool coded;
+} arrow_column;
 
 typedef struct {
-    field_source base; /* the first: it is what others see */
+    const char *format;
+    const field_kind *kind;
+    const value_kind *value;
+    column_type type;
+    double unit;
+} arrow_format;
+
+static const arrow_format formats[] = {
+    {"n", &field_nothing, NULL, TYPE_NUMBER, 1},
+    {"b", &field_bits, NULL, TYPE_TEXT, 1},
+    {"c", &field_numbers, &value_int8, TYPE_NUMBER, 1},
+    {"C", &field_numbers, &value_uint8, TYPE_NUMBER, 1},
+    {"s", &field_numbers, &value_int16, TYPE_NUMBER, 1},
+    {"S", &field_numbers, &value_uint16, TYPE_NUMBER, 1},
+    {"i", &field_numbers, &value_int32, TYPE_NUMBER, 1},
+    {"I", &field_numbers, &value_uint32, TYPE_NUMBER, 1},
+    {"l", &field_numbers, &value_int64, TYPE_NUMBER, 1},
+    {"L", &field_numbers, &value_uint64, TYPE_NUMBER, 1},
+    {"e", &field_numbers, &value_half, TYPE_NUMBER, 1},
+    {"f", &field_numbers, &value_float, TYPE_NUMBER, 1},
+    {"g", &field_numbers, &value_double, TYPE_NUMBER, 1},
+    {"u", &field_texts, NULL, TYPE_TEXT, 1},
+    {"U", &field_large_texts, NULL, TYPE_TEXT, 1},
+    {"vu", &field_views, NULL, TYPE_TEXT, 1},
+    {"tdD", &field_numbers, &value_int32, TYPE_DATE, 1},
+    {"tdm", &field_numbers, &value_int64, TYPE_DATE, 86400e3},
+    {"tDs", &field_numbers, &value_int64, TYPE_NUMBER, 1},
+    {"tDm", &field_numbers, &value_int64, TYPE_NUMBER, 1e3},
+    {"tDu", &field_numbers, &value_int64, TYPE_NUMBER, 1e6},
+    {"tDn", &field_numbers, &value_int64, TYPE_NUMBER, 1e9},
+};
+
+/* The time zone after the colon concerns display only. */
+static const arrow_format timestamps[] = {
+    {"tss:", &field_numbers, &value_int64, TYPE_TIME, 1},
+    {"tsm:", &field_numbers, &value_int64, TYPE_TIME, 1e3},
+    {"tsu:", &field_numbers, &value_int64, TYPE_TIME, 1e6},
+    {"tsn:", &field_numbers, &value_int64, TYPE_TIME, 1e9},
+};
+
+static const struct {
+    const char *prefix, *name;
+} refusals[] = {
+    {"+s", "structures"},
+    {"+u", "unions"},
+    {"+m", "maps"},
+    {"+r", "run-end encoded values"},
+    {"+", "lists"},
+    {"z", "binary data"},
+    {"Z", "binary data"},
+    {"vz", "binary data"},
+    {"w:", "binary data"},
+    {"tt", "times of day"},
+    {"ti", "calendar intervals"},
+    {"d:", "decimals of other than 1 to 38 digits in 128 bits"},
+    {"", "values of an unknown type"},
+};
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+static const arrow_format *find_format(const char *format)
+{
+    for (size_t k = 0; k < COUNT(formats); k++)
+        if (!strcmp(formats[k].format, format)) return &formats[k];
+    for (size_t k = 0; k < COUNT(timestamps); k++)
+        if (!strncmp(timestamps[k].format, format, strlen(timestamps[k].format)))
+            return &timestamps[k];
+    return NULL;
+}
+
+static const char *refusal_of(const char *format)
+{
+    size_t k = 0;
+    while (strncmp(refusals[k].prefix, format, strlen(refusals[k].prefix)) != 0) k++;
+    return refusals[k].name;
+}
+
+/* Reads a whole number of at most 5 characters, which cannot overflow; moves *at past it. */
+static bool take_number(const char **at, long *out)
+{
+    const char *digits = *at + (**at == '-');
+    char *end;
+    *out = strtol(*at, &end, 10);
+    bool taken = *digits >= '0' && *digits <= '9' && end - digits <= 5;
+    *at = end;
+    return taken;
+}
+
+/* Reads d:precision,scale or d:precision,scale,128; false: it is not that. */
+static bool find_decimal(const char *format, field *out)
+{
+    long precision, scale, bits = 128;
+    const char *at = format + 2;
+    if (strncmp(format, "d:", 2) || !take_number(&at, &precision) || *at++ != ',' ||
+        !take_number(&at, &scale) || (*at == ',' && (at++, !take_number(&at, &bits))) || *at)
+        return false;
+    if (precision < 1 || precision > DECIMAL_DIGITS || labs(scale) > DECIMAL_DIGITS ||
+        bits != 128)
+        return false;
+    *out = (field){.kind = &field_numbers,
+                   .type = TYPE_NUMBER,
+                   .value = &value_decimal,
+                   .unit = pow(10.0, (double)scale)};
+    return true;
+}
+
+/* Fills the kind of the values; returns NULL, or the name of a type that cannot be read. */
+static const char *describe_values(const char *format, field *out)
+{
+    const arrow_format *known = find_format(format);
+    *out = (field){.kind = &field_nothing, .type = TYPE_NUMBER, .unit = 1.0};
+    if (!known) return find_decimal(format, out) ? NULL : refusal_of(format);
+    *out = (field){
+        .kind = known->kind, .type = known->type, .value = known->value, .unit = known->unit};
+    return NULL;
+}
+
+/* Fills the column and what is known of it; borrows the schema. */
+static void arrow_describe(const struct ArrowSchema *schema, arrow_column *column,
+                           field_info *about)
+{
+    const struct ArrowSchema *list = schema->dictionary;
+    *column = (arrow_column){.coded = list != NULL};
+    *about = (field_info){.name = schema->name};
+    about->refused = describe_values(schema->format, &column->model);
+    if (list) {
+        const value_kind *codes = column->model.value;
+        about->refused = list->dictionary ? "dictionaries of dictionaries"
+                         : codes          ? describe_values(list->format, &column->levels)
+                                          : "codes that are no numbers";
+        about->ordered = schema->flags & ARROW_FLAG_DICTIONARY_ORDERED;
+        column->model = (field){
+            .kind = &field_coded, .type = column->levels.type, .value = codes, .unit = 1.0};
+    }
+    about->type = column->model.type;
+}
+
+#define ADDRESSES ((int64_t)1 << 56) /* bytes; more than any address space */
+
+typedef struct {
+    field_source base; /* first member: the source that others see */
     struct ArrowArrayStream *from;
     arrow_column *column;
-    field_about *about;
-    field *fields, *levels; /* of a batch */
+    field_info *about;
+    field *fields, *levels; /* of the current batch */
     size_t count;
 } arrow_reading;
 
@@ -23,7 +173,7 @@ static sbps_status fail_stream(struct ArrowArrayStream *from, int code, const ch
                                sbps_error *err)
 {
     const char *message = from->get_last_error ? from->get_last_error(from) : NULL;
-    return fail(err, SBPS_BAD_DATA, "Arrow stream: %s cannot be had: %s", what,
+    return fail(err, SBPS_BAD_DATA, "Arrow stream: %s cannot be read: %s", what,
                 message && *message     ? message
                 : strerrordesc_np(code) ? strerrordesc_np(code)
                                         : "unknown");
@@ -31,12 +181,13 @@ static sbps_status fail_stream(struct ArrowArrayStream *from, int code, const ch
 
 static sbps_status fail_batch(const char *what, sbps_error *err)
 {
-    return fail(err, SBPS_BAD_DATA, "Arrow stream: a batch is not sound: %s", what);
+    return fail(err, SBPS_BAD_DATA, "Arrow stream: a batch is invalid: %s", what);
 }
 
 /* ---- one array ---- */
 
-/* Validity apart from views, whose heaps may be any number, and the lengths of these behind them. */
+/* Returns whether an array has the buffers of its type. Validity is one of them; views have any
+ * number of heaps, and the lengths of these last. */
 static bool has_buffers(const field *model, const struct ArrowArray *a)
 {
     bool texts = model->kind == &field_texts || model->kind == &field_large_texts;
@@ -54,14 +205,15 @@ static size_t value_bytes(const field *model)
                                                : 0;
 }
 
-/* Whether values up to the array's end could lie in memory at all; places are computed in ptrdiff_t. */
+/* Returns whether values up to the array's end could be in memory; addresses are computed in
+ * ptrdiff_t. */
 static bool fits_in_memory(const struct ArrowArray *a, size_t bytes)
 {
     int64_t limit = ADDRESSES / (int64_t)(bytes ? bytes : 1);
     return a->offset <= limit && a->length <= limit - a->offset;
 }
 
-/* What its numbers say of each other, before any of its buffers is read; NULL: nothing is wrong. */
+/* Returns what is wrong with an array's lengths, or NULL; reads none of its buffers. */
 static const char *fault_of_array(const struct ArrowArray *a, const field *model)
 {
     if (!a || a->length < 0 || a->offset < 0) return "an array is missing, or its length";
@@ -72,7 +224,8 @@ static const char *fault_of_array(const struct ArrowArray *a, const field *model
                : "the offset and length of a column are too large";
 }
 
-/* `rows` of an array from its row `first` on. */
+/* Binds `row_count` rows of an array from row `first` on to a field; returns what is wrong, or
+ * NULL. */
 static const char *bind_array(const struct ArrowArray *a, const field *model, size_t first,
                               size_t row_count, field *out)
 {
@@ -83,7 +236,7 @@ static const char *bind_array(const struct ArrowArray *a, const field *model, si
         return "a column is too short";
     if (model->kind == &field_nothing || row_count == 0) return NULL;
     if (!has_buffers(model, a) || !a->buffers || !a->buffers[1])
-        return "a column has not the buffers of its type";
+        return "a column does not have the buffers of its type";
     if (a->null_count > 0 && !a->buffers[0])
         return "a column has a null count but no validity bitmap";
     out->first = (size_t)a->offset + first;
@@ -116,7 +269,7 @@ static bool is_used(const arrow_reading *r, size_t column)
     return r->base.reader.schema->use[column].kind != USE_NONE;
 }
 
-/* Not counted, but marked. */
+/* Returns whether a batch without a null count has missing rows. */
 static bool lacks_rows(const struct ArrowArray *batch)
 {
     const uint8_t *valid = batch->n_buffers > 0 && batch->buffers && batch->null_count < 0
@@ -128,7 +281,7 @@ static bool lacks_rows(const struct ArrowArray *batch)
     return !whole;
 }
 
-/* Its numbers, before any of its columns is read; NULL: nothing is wrong. */
+/* Returns what is wrong with a batch, or NULL; reads none of its columns. */
 static const char *fault_of_batch(const arrow_reading *r, const struct ArrowArray *batch)
 {
     if (batch->length < 0 || batch->offset < 0 || batch->n_children != (int64_t)r->count ||
@@ -156,14 +309,14 @@ static sbps_status take_batches(field_source *s, sbps_error *err)
         struct ArrowArray batch = {0};
         int code = r->from->get_next(r->from, &batch);
         if (code != 0) return fail_stream(r->from, code, "a batch", err);
-        if (!batch.release) return SBPS_OK; /* the end */
+        if (!batch.release) return SBPS_OK; /* end of the stream */
         status = take_batch(r, &batch, err);
         if (batch.release) batch.release(&batch);
         if (status != SBPS_OK) return status;
     }
 }
 
-/* ---- the schema ---- */
+/* ---- schema ---- */
 
 static sbps_status check_schema(const struct ArrowSchema *schema, sbps_error *err)
 {
@@ -173,7 +326,7 @@ static sbps_status check_schema(const struct ArrowSchema *schema, sbps_error *er
         sound = child && child->format && (!child->dictionary || child->dictionary->format);
     }
     return sound ? SBPS_OK
-                 : fail(err, SBPS_BAD_DATA, "Arrow stream: its schema is not that of a table");
+                 : fail(err, SBPS_BAD_DATA, "Arrow stream: the schema is not that of a table");
 }
 
 static sbps_status take_schema(arrow_reading *r, const struct ArrowSchema *schema,
@@ -190,7 +343,7 @@ static sbps_status take_schema(arrow_reading *r, const struct ArrowSchema *schem
     if (!r->column || !r->about || !r->fields || !r->levels) return fail_memory(err);
     for (size_t c = 0; c < count; c++)
         arrow_describe(schema->children[c], &r->column[c], &r->about[c]);
-    const field_wants how = {spec, purpose, NULL};
+    const field_request how = {spec, purpose, NULL};
     return field_reader_open(r->about, count, &how, &r->base.reader, err);
 }
 
@@ -221,7 +374,7 @@ sbps_status arrow_source(struct ArrowArrayStream *stream, const rows_spec *spec,
 {
     *out = NULL;
     if (!stream || !stream->release)
-        return fail(err, SBPS_BAD_ARG, "Arrow stream: there is none, or it was released");
+        return fail(err, SBPS_BAD_ARG, "Arrow stream: it is NULL or was released");
     arrow_reading *r = calloc(1, sizeof *r);
     if (!r) {
         stream->release(stream);

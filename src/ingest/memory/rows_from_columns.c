@@ -1,8 +1,7 @@
-/* Columns of a caller become fields, one run of all rows. */
+/* Tables from the columns of a caller: each becomes a field with all rows. */
 #include "core/memory.h"
 #include "ingest/ingest.h"
 #include "ingest/memory/direct_columns.h"
-#include "ingest/memory/in_place.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,14 +31,14 @@ static const column_layout layouts[] = {
 #define LAYOUTS (sizeof layouts / sizeof *layouts)
 
 typedef struct {
-    field_source base; /* the first: it is what others see */
-    field_about *about;
-    field *fields, *levels; /* one a column each */
+    field_source base; /* first member: the source that others see */
+    field_info *about;
+    field *fields, *levels; /* of each column */
     size_t n;
-    sparse_cells sparse; /* whose columns come first */
+    sparse_cells sparse; /* its columns come first */
 } column_source;
 
-/* Callers may have been compiled with more members than there are today, or with fewer one day. */
+/* Returns a column of the array by the caller's struct_size, which may be larger than ours. */
 static const sbps_column *column_at(const sbps_column *array, size_t index)
 {
     return (const sbps_column *)((const char *)array + index * array->struct_size);
@@ -58,7 +57,7 @@ static sbps_status check_column(const sbps_column *c, size_t size, size_t n, siz
     for (size_t k = 0; !wrong && c->type == SBPS_LEVEL && k < c->level_count; k++)
         if (!c->levels[k]) wrong = "a level";
     if (!wrong) return SBPS_OK;
-    return fail(err, SBPS_BAD_ARG, "column %zu of the table: %s is not set, or not a known one",
+    return fail(err, SBPS_BAD_ARG, "column %zu of the table: %s is not set or unknown",
                 index + 1, wrong);
 }
 
@@ -89,9 +88,9 @@ static sbps_status take_columns(size_t n, size_t count, const sbps_column *array
         sbps_status status = check_column(c, array->struct_size, n, k, err);
         if (status != SBPS_OK) return status;
         size_t at = to->sparse.columns + k;
-        to->about[at] = (field_about){.name = c->name,
-                                      .type = layouts[c->type].type,
-                                      .ordered = c->type == SBPS_LEVEL && c->ordered};
+        to->about[at] = (field_info){.name = c->name,
+                                     .type = layouts[c->type].type,
+                                     .ordered = c->type == SBPS_LEVEL && c->ordered};
         field_from_column(c, &to->fields[at], &to->levels[at]);
     }
     return SBPS_OK;
@@ -118,7 +117,7 @@ static sbps_status take_matrix(const sbps_frame *from, column_source *own, sbps_
     if (!from->sparse) return SBPS_OK;
     sbps_status status = sparse_cells_open(from->rows, from->sparse, &own->sparse, err);
     for (size_t j = 0; status == SBPS_OK && j < own->sparse.columns; j++)
-        own->about[j] = (field_about){.name = from->sparse->names[j], .type = TYPE_NUMBER};
+        own->about[j] = (field_info){.name = from->sparse->names[j], .type = TYPE_NUMBER};
     return status;
 }
 
@@ -137,7 +136,7 @@ static sbps_status open_columns(const sbps_frame *from, const rows_spec *spec,
     if (status == SBPS_OK)
         status = take_columns(from->rows, from->count, from->columns, own, err);
     if (status != SBPS_OK) return status;
-    const field_wants how = {spec, purpose, from->sparse ? &own->sparse : NULL};
+    const field_request how = {spec, purpose, from->sparse ? &own->sparse : NULL};
     return field_reader_open(own->about, all, &how, &own->base.reader, err);
 }
 
@@ -160,9 +159,9 @@ sbps_status rows_from_columns(const sbps_frame *from, const rows_spec *spec, row
     field_source *s;
     *out = NULL;
     sbps_status status = columns_source(from, spec, NULL, &s, err);
-    if (status == SBPS_OK && in_place_requested(spec) && !from->sparse)
-        status =
-            in_place_create(&s->reader, ((column_source *)s)->fields, from->rows, out, err);
+    if (status == SBPS_OK && borrowed_columns_requested(spec) && !from->sparse)
+        status = borrowed_columns_create(&s->reader, ((column_source *)s)->fields, from->rows,
+                                         out, err);
     else if (status == SBPS_OK)
         status = direct_columns_create(&s->reader, ((column_source *)s)->fields, from->rows,
                                        out, err);

@@ -1,4 +1,4 @@
-/* Numbers in memory become a table in the same way as those of a file. */
+/* Tables from matrices in memory: the numbers are read as a file of columns. */
 #include "core/memory.h"
 #include "core/printable.h"
 #include "ingest/design/design_matrix.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Numbers in memory, seen as a file of columns x..., target, (weights), (offset). */
+/* The columns x..., target, (weights), (offset). */
 typedef struct {
     size_t n, columns;
     const double *x, *y, *weight, *offset;
@@ -43,7 +43,7 @@ static double number_at(const numbers *from, size_t i, size_t column)
     return rest[column - from->columns][i];
 }
 
-/* Row i; rows are counted from 1 in sentences. */
+/* Copies row i into its slots; messages count rows from 1. */
 static sbps_status copy_row(const numbers *from, size_t i, const column_schema *p, double *row,
                             bool *missing, sbps_error *err)
 {
@@ -78,7 +78,7 @@ static sbps_status copy_rows(const numbers *from, const column_schema *p, chunks
     return check_row_count(p->path, read->rows, *dropped, err);
 }
 
-/* Options that name columns of a file say nothing here, and are refused rather than ignored. */
+/* Fails for options that name columns of a file: they would have no effect here. */
 static sbps_status check_spec(const numbers *from, const rows_spec *spec, sbps_error *err)
 {
     const struct {

@@ -1,4 +1,4 @@
-/* New rows that lie in memory go the way of a table's: fields to rows as read, by a plan that the blueprint makes. */
+/* New rows in memory: fields are read with a column schema made from the saved schema. */
 #include "ingest/design/saved_schema.h"
 
 #include "ingest/memory/field_reader.h"
@@ -7,7 +7,7 @@
 struct saved_schema_frame {
     const saved_schema *b;
     const char *name;
-    new_row_request wants;
+    new_row_request request;
     rows_spec spec;
     row_taker to;
     field_source *source;
@@ -17,7 +17,7 @@ static sbps_status match_frame_columns(const void *self, const columns *c, colum
                                        sbps_error *err)
 {
     const saved_schema_frame *f = self;
-    return saved_schema_match(f->b, f->name, c, f->wants, out, err);
+    return saved_schema_match(f->b, f->name, c, f->request, out, err);
 }
 
 static sbps_status open_source(saved_schema_frame *f, const sbps_frame *from, sbps_error *err)
@@ -28,7 +28,7 @@ static sbps_status open_source(saved_schema_frame *f, const sbps_frame *from, sb
 }
 
 sbps_status saved_schema_frame_open(const saved_schema *b, const char *name,
-                                    const sbps_frame *from, new_row_request wants,
+                                    const sbps_frame *from, new_row_request request,
                                     unsigned threads, const row_taker *to,
                                     saved_schema_frame **out, sbps_error *err)
 {
@@ -36,7 +36,7 @@ sbps_status saved_schema_frame_open(const saved_schema *b, const char *name,
     if (!f) return fail_memory(err);
     *f = (saved_schema_frame){.b = b,
                               .name = name,
-                              .wants = wants,
+                              .request = request,
                               .spec = {.na = b->na, .threads = threads},
                               .to = *to};
     return open_source(f, from, err);

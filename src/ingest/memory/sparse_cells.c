@@ -1,5 +1,5 @@
-/* A matrix by rows is borrowed; one by columns is turned, entry by entry: its rows are counted, and then each column's
- * entries go behind those of the columns before it. */
+/* A matrix by rows is borrowed; one by columns is transposed: entries per row are counted, and
+ * then each column's entries are appended to their rows. */
 #include "ingest/memory/sparse_cells.h"
 
 #include <stdlib.h>
@@ -10,7 +10,8 @@ static sbps_status refuse_matrix(const char *what, sbps_error *err)
     return fail(err, SBPS_BAD_ARG, "the sparse matrix: %s", what);
 }
 
-/* Runs of entries, each increasing and below `most`. */
+/* Returns what is wrong with the entries, or NULL; each run must increase and be below
+ * `limit`. */
 static const char *flaw_of(const sparse_cells *c, size_t runs, size_t limit)
 {
     if (!c->start) return "its starts are NULL";
@@ -21,7 +22,7 @@ static const char *flaw_of(const sparse_cells *c, size_t runs, size_t limit)
         size_t begin = sparse_start(c, k), end = sparse_start(c, k + 1);
         if (end < begin || end > sparse_start(c, runs)) return "its starts decrease";
         for (size_t at = begin; at < end; at++) {
-            if (sparse_column(c, at) >= limit) return "an entry lies beside it";
+            if (sparse_column(c, at) >= limit) return "an entry is outside it";
             if (at > begin && sparse_column(c, at) <= sparse_column(c, at - 1))
                 return "entries are not in increasing order, or there are two for a cell";
         }
@@ -56,7 +57,7 @@ static sbps_status transpose_cells(sparse_cells *c, const sparse_cells *by_colum
             c->own_index[to] = (int32_t)j;
             c->own_value[to] = by_columns->value[at];
         }
-    c->start = c->own_start; /* what was next of a row is now where it ends */
+    c->start = c->own_start; /* next[i] is now where row i ends */
     c->wide_start = true;
     c->index = c->own_index;
     c->wide_index = false;
@@ -92,7 +93,7 @@ void sparse_cells_clear(sparse_cells *c)
     free(c->own_value);
 }
 
-double sparse_cell(const sparse_cells *c, size_t row, size_t column)
+double sparse_value(const sparse_cells *c, size_t row, size_t column)
 {
     size_t low = sparse_start(c, row), end = sparse_start(c, row + 1), high = end;
     while (low < high) {

@@ -254,7 +254,7 @@ static sbps_status add_term_effects(const predictor_draws *f, size_t t, const ch
     return status;
 }
 
-sbps_status effects_add(const predictor_draws *f, const seen_row *s, double *eta,
+sbps_status effects_add(const predictor_draws *f, const encoded_row *s, double *eta,
                         sbps_error *err)
 {
     const double *z = s->z;

@@ -238,7 +238,7 @@ void block_products(const predictor_draws *f, row_block *b)
         multiply(f, b, f->w + k * f->b->names * s, pitch, b->eta + k * s);
 }
 
-sbps_status block_put(const predictor_draws *f, row_block *b, size_t i, const seen_row *s,
+sbps_status block_put(const predictor_draws *f, row_block *b, size_t i, const encoded_row *s,
                       row_state state, sbps_error *err)
 {
     size_t d = f->b->names, pitch = f->outputs * f->draws;

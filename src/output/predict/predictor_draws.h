@@ -78,7 +78,7 @@ typedef struct {
 sbps_status block_open(const predictor_draws *f, row_block *b, sbps_error *err);
 void block_close(row_block *b);
 /* Puts a row at place i: its columns, and offset and effects of groups into its eta. */
-sbps_status block_put(const predictor_draws *f, row_block *b, size_t i, const seen_row *s,
+sbps_status block_put(const predictor_draws *f, row_block *b, size_t i, const encoded_row *s,
                       row_state state, sbps_error *err);
 /* Adds x_i.w_s to the eta of all rows: (1). */
 void block_products(const predictor_draws *f, row_block *b);
@@ -98,7 +98,7 @@ void predictor_draws_loglik(const predictor_draws *f, const row_block *b, size_t
 sbps_status effects_open(predictor_draws *f, sbps_error *err);
 void effects_close(predictor_effects *e);
 /* Adds the effects of a row's groups to its eta; fails for a level without effects. */
-sbps_status effects_add(const predictor_draws *f, const seen_row *s, double *eta,
+sbps_status effects_add(const predictor_draws *f, const encoded_row *s, double *eta,
                         sbps_error *err);
 
 /* ---- responses: response_kinds.c ---- */

@@ -35,7 +35,7 @@ typedef struct {
     size_t listed; /* their number */
     /* memory of threads */
     row_block *block;       /* [thread] */
-    seen_row *seen;         /* [thread] */
+    encoded_row *seen;      /* [thread] */
     table_content *content; /* [thread]: of the rows that it has read */
     /* blocks of the batch */
     sbps_error *error;   /* [block] */
@@ -57,7 +57,7 @@ static const char *data_name(const row_stream *s)
 
 /* ---- identity of rows ---- */
 
-uint64_t identity_row(const saved_schema *b, content_kind kind, const seen_row *seen)
+uint64_t identity_row(const saved_schema *b, content_kind kind, const encoded_row *seen)
 {
     row_content c = {.kind = kind};
     const double *z = seen->z;
@@ -121,7 +121,7 @@ void identity_json(text *t, rows_identity identity)
 /* ---- a block ---- */
 
 /* Fails for a level that the run did not have, with row, column and value. */
-static sbps_status refuse_row(const streaming *w, size_t row, const seen_row *s,
+static sbps_status refuse_row(const streaming *w, size_t row, const encoded_row *s,
                               sbps_error *err)
 {
     return fail(err, SBPS_BAD_DATA,
@@ -131,7 +131,7 @@ static sbps_status refuse_row(const streaming *w, size_t row, const seen_row *s,
 
 /* Counts a row that cannot be evaluated. */
 static void count_incomplete(const streaming *w, size_t slot, row_state state,
-                             const seen_row *s)
+                             const encoded_row *s)
 {
     size_t *count = state == ROW_LACKS ? &w->lacks[slot] : &w->odd[slot];
     if (w->lacks[slot] + w->odd[slot] == 0)
@@ -140,7 +140,8 @@ static void count_incomplete(const streaming *w, size_t slot, row_state state,
 }
 
 /* Encodes a row of the text or the table for the model; false: no memory. */
-static bool read_row(streaming *w, size_t index, double *row, seen_row *seen, row_state *state)
+static bool read_row(streaming *w, size_t index, double *row, encoded_row *seen,
+                     row_state *state)
 {
     *state = ROW_WHOLE;
     if (w->table) return saved_schema_table_row(w->s->f->b, w->table, index, seen);
@@ -176,7 +177,7 @@ static sbps_status put_row(streaming *w, unsigned worker, size_t slot, size_t i,
                            sbps_error *err)
 {
     row_block *b = &w->block[worker];
-    seen_row *seen = &w->seen[worker];
+    encoded_row *seen = &w->seen[worker];
     sbps_error own = {0};
     row_state state;
     double *row = w->table && !w->second_pass ? NULL : w->at[slot * BLOCK_ROWS + i];
@@ -379,7 +380,7 @@ static sbps_status open_buffers(streaming *w, sbps_error *err)
     if (!w->seen || !w->error || !w->lacks || !w->odd || !w->column) return fail_memory(err);
     sbps_status status = open_blocks(w, err);
     for (unsigned k = 0; status == SBPS_OK && k < w->threads; k++)
-        status = seen_open(s->f->b, &w->seen[k], err);
+        status = encoded_row_open(s->f->b, &w->seen[k], err);
     return status;
 }
 
@@ -421,7 +422,7 @@ static sbps_status open_streaming(streaming *w, column_types *types, sbps_error 
 static void close_streaming(streaming *w)
 {
     close_blocks(w);
-    for (unsigned k = 0; w->seen && k < w->threads; k++) seen_close(&w->seen[k]);
+    for (unsigned k = 0; w->seen && k < w->threads; k++) encoded_row_close(&w->seen[k]);
     free(w->seen);
     free(w->error);
     free(w->lacks);

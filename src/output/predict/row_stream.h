@@ -19,7 +19,7 @@ typedef enum {
 } rows_identity;
 
 /* Returns what a row, as a model sees it, adds to the content hash of its table. */
-uint64_t identity_row(const saved_schema *b, content_kind kind, const seen_row *seen);
+uint64_t identity_row(const saved_schema *b, content_kind kind, const encoded_row *seen);
 /* Returns "the table of this run" or the like: a static string. */
 const char *identity_text(rows_identity identity);
 /* Appends , "same_table": true, false, or null if unknown. */

@@ -96,7 +96,7 @@ static double eta_of_table(const rows *r, size_t i)
     return eta + 0.1 * r->y[i] + 0.01 * (r->weight ? r->weight[i] : 1.0);
 }
 
-static double eta_of_row(const saved_schema *b, const seen_row *s)
+static double eta_of_row(const saved_schema *b, const encoded_row *s)
 {
     double eta = s->offset;
     size_t effects = 0;
@@ -119,7 +119,7 @@ static size_t etas_of_file(const saved_schema *b, const char *path, double *eta,
 {
     column_types found = {0};
     row_source s;
-    seen_row seen;
+    encoded_row seen;
     sbps_error err = {0};
     row_fate fate;
     row_state state;
@@ -127,7 +127,7 @@ static size_t etas_of_file(const saved_schema *b, const char *path, double *eta,
     const new_row_request wants = {.target = true, .trials = true};
     size_t n = 0;
     sbps_status status = saved_schema_open(b, path, wants, &found, &s, &err);
-    if (status == SBPS_OK) status = seen_open(b, &seen, &err);
+    if (status == SBPS_OK) status = encoded_row_open(b, &seen, &err);
     while (status == SBPS_OK && source_next(&s, cells, &fate, &err) == SBPS_OK &&
            fate != ROW_END) {
         CHECK(saved_schema_encode_row(b, s.schema, cells, wants, &seen, &state));
@@ -136,7 +136,7 @@ static size_t etas_of_file(const saved_schema *b, const char *path, double *eta,
         content[0] += identity_row(b, CONTENT_EXACT, &seen);
         content[1] += identity_row(b, CONTENT_ROUNDED, &seen);
     }
-    if (status == SBPS_OK) seen_close(&seen);
+    if (status == SBPS_OK) encoded_row_close(&seen);
     CHECK(status == SBPS_OK);
     if (err.text[0]) printf("%s\n", err.text);
     source_close(&s);
@@ -285,7 +285,7 @@ TEST(a_text_that_is_no_design_is_refused_in_words)
         {"[[1,2]]", "[]", "learned"},
         {"[[1,2]]", "[[1,2]", "does not end"},
         {"scale(x)\",\"t", "scale(q)\",\"t", "q"},
-        {",\"scale(x)\"]", "]", "as many"},
+        {",\"scale(x)\"]", "]", "the number of its columns"},
         {"\"target\"", "\"tar\\qget\"", "string"},
     };
     sbps_error err = {0};
@@ -304,14 +304,14 @@ TEST(designs_of_other_versions_or_none_get_a_sentence)
         const char *text, *sentence;
     } designs[] = {
         {"{\"version\":2}",
-         "run.nc: its design is of version 2, which a newer sbps has written; "
-         "this one reads version 1"},
+         "run.nc: its design has version 2, and this program reads version 1: "
+         "use a newer sbps"},
         {"{\"version\":0}",
-         "run.nc: its design cannot be read: it has no version that is known"},
-        {"{}", "run.nc: its design cannot be read: it has no version that is known"},
-        {"{\"version\":1}", "run.nc: its design cannot be read: it names no columns"},
-        {"{\"version\"", "run.nc: its design cannot be read: "},
-        {"", "run.nc: its design cannot be read: "},
+         "run.nc: the saved design cannot be read: its version is missing or unknown"},
+        {"{}", "run.nc: the saved design cannot be read: its version is missing or unknown"},
+        {"{\"version\":1}", "run.nc: the saved design cannot be read: it names no columns"},
+        {"{\"version\"", "run.nc: the saved design cannot be read: "},
+        {"", "run.nc: the saved design cannot be read: "},
     };
     for (size_t k = 0; k < sizeof designs / sizeof *designs; k++) {
         saved_schema *b;

@@ -173,21 +173,22 @@ TEST(what_cannot_stay_is_refused)
 {
     borrowed_table t = make_borrowed(50, BY_ROW);
     refused(&t, "y ~ log(a + 3) + b",
-            "column 'log(a + 3)' of the design is no column of doubles");
-    refused(&t, "y ~ poly(a, 2)", "functions of all rows");
+            "column 'log(a + 3)' of the design is not a column of doubles");
+    refused(&t, "y ~ poly(a, 2)", "transforms of all rows");
     refused(&t, "y ~ a + (1 | b)", "--storage given");
-    refused(&t, "log(y + 2) ~ a", "the target is no column");
+    refused(&t, "log(y + 2) ~ a", "the target is not a column");
     t.matrix[17 * COLUMNS + 2] = NAN;
     refused(&t, "y ~ b", "table:18: column 'b'");
     t.matrix[17 * COLUMNS + 2] = INFINITY;
     refused(&t, NULL, "table:18: column 'b': 'inf' is not a finite number");
     t.column[2].type = SBPS_INT64;
-    refused(&t, "y ~ b",
-            "column 'b' of the design is no column of doubles of yours; leave --storage out");
+    refused(
+        &t, "y ~ b",
+        "column 'b' of the design is not a column of doubles in memory; leave --storage out");
     rows *r = NULL;
     const rows_spec spec = {.target = "y", .storage = "given"};
     CHECK(!(r = rows_from_text("y,x\n1,2\n2,3\n", &spec)));
-    CHECK(strstr(error.text, "--storage given: columns of a program's memory can stay"));
+    CHECK(strstr(error.text, "--storage given is for columns in a program's memory"));
     free(t.matrix);
 }
 

@@ -1,24 +1,25 @@
-/* A tree is taken apart: the response and what is said of it, group terms, and the rest of the right-hand
- * side. (1 | g/h) is (1 | g) + (1 | g:h). */
-#include "ingest/formula/split_sides.h"
+/* Parsing a formula and separating its parts: the response with its trials and weights, the
+ * group terms, and the rest of the right-hand side. (1 | g/h) is (1 | g) + (1 | g:h). */
+#include "ingest/formula/formula.h"
 
 #include "core/printable.h"
 #include "core/text.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define FACTORS_MAX 8 /* that one group term combines */
+#define FACTORS_MAX 8 /* columns that one group term combines */
 
-/* ---- the response ---- */
+/* ---- response ---- */
 
+/* Stores the argument of trials() or weights(). */
 static sbps_status take_addition(formula *f, const node *n, sbps_error *err)
 {
     bool trials = is_call(n, "trials"), weights = is_call(n, "weights");
     if (!trials && !weights)
         return fail_at(f->text, n->at, err,
-                       "behind | of the response stand trials() and weights()");
+                       "after | the response can have only trials() and weights()");
     const node **to = trials ? &f->trials : &f->weights;
-    if (*to) return fail_at(f->text, n->at, err, "%s() is there twice", n->name);
+    if (*to) return fail_at(f->text, n->at, err, "%s() appears twice", n->name);
     if (!n->first || n->first->next)
         return fail_at(f->text, n->at, err, "%s() takes one column", n->name);
     *to = n->first;
@@ -34,6 +35,7 @@ static sbps_status take_additions(formula *f, const node *n, sbps_error *err)
     return status;
 }
 
+/* Splits cbind(successes, failures). */
 static sbps_status take_pair(formula *f, const node *n, sbps_error *err)
 {
     const node *first = n->first, *second = first ? first->next : NULL;
@@ -41,12 +43,13 @@ static sbps_status take_pair(formula *f, const node *n, sbps_error *err)
         return fail_at(f->text, n->at, err, "cbind(successes, failures) has two columns");
     if (f->trials)
         return fail_at(f->text, n->at, err,
-                       "cbind() says how many trials there are, and so does trials()");
+                       "cbind() and trials() cannot both give the number of trials");
     f->response = first;
     f->failures = second;
     return SBPS_OK;
 }
 
+/* Stores the response and what is behind its | bar. */
 static sbps_status take_response(formula *f, const node *left, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
@@ -62,7 +65,7 @@ static sbps_status take_response(formula *f, const node *left, sbps_error *err)
     return status;
 }
 
-/* ---- groups ---- */
+/* ---- group terms ---- */
 
 static bool is_group(const node *n)
 {
@@ -70,7 +73,7 @@ static bool is_group(const node *n)
            (is_operator(n->first, OP_BAR) || is_operator(n->first, OP_BARS));
 }
 
-/* Names that a / and : join, from the left; false: there is something else. */
+/* Collects the names joined by `op` from the left; false: there is something else. */
 static bool collect_names(const node *n, operator_kind op, const node **name, size_t *count)
 {
     n = without_parens(n);
@@ -90,9 +93,10 @@ static bool has_slash(const node *n)
 static sbps_status fail_factor(const formula *f, const node *n, sbps_error *err)
 {
     return fail_at(f->text, n->at, err,
-                   "behind the bar stands a column whose values are groups: g, g:h or g/h");
+                   "after the bar goes the column that groups the rows: g, g:h or g/h");
 }
 
+/* Returns "g" or "g:h"; NULL: no memory. */
 static const char *joined_name(formula *f, const node *const *name, size_t count)
 {
     text t = {0};
@@ -103,6 +107,7 @@ static const char *joined_name(formula *f, const node *const *name, size_t count
     return kept;
 }
 
+/* Appends the group term (bar->first | name[0]:...:name[count - 1]). */
 static sbps_status add_group(formula *f, const node *bar, const node *const *name, size_t count,
                              sbps_error *err)
 {
@@ -119,7 +124,8 @@ static sbps_status add_group(formula *f, const node *bar, const node *const *nam
     return SBPS_OK;
 }
 
-/* (... | g), (... | g:h), and one for each step of (... | g/h/k). */
+/* g), (... | g:h), and one for each | Appends (... | g) or (... | g:h), and for (... | g/h/k)
+ * one term for each step. */
 static sbps_status take_group(formula *f, const node *paren, sbps_error *err)
 {
     const node *bar = paren->first, *name[FACTORS_MAX];
@@ -134,7 +140,7 @@ static sbps_status take_group(formula *f, const node *paren, sbps_error *err)
     return status;
 }
 
-/* ---- the right-hand side ---- */
+/* ---- right-hand side ---- */
 
 static size_t count_groups(const node *right)
 {
@@ -144,7 +150,8 @@ static size_t count_groups(const node *right)
     return count;
 }
 
-/* A copy of the sum without its group terms; it begins with 1, which changes nothing. */
+/* Copies the sum without its group terms to f->right. The copy begins with 1, which does not
+ * change its terms. */
 static sbps_status without_groups(formula *f, const node *right, sbps_error *err)
 {
     node *sum = pool_take(&f->pool, sizeof *sum), *last = pool_take(&f->pool, sizeof *last);
@@ -158,7 +165,7 @@ static sbps_status without_groups(formula *f, const node *right, sbps_error *err
     for (bool first = true; status == SBPS_OK && a; a = a->next, first = false) {
         bool minus = !first && a->sign == OP_MINUS;
         if (is_group(a) && minus)
-            return fail_at(f->text, a->at, err, "a group term cannot be taken away");
+            return fail_at(f->text, a->at, err, "a group term cannot be removed");
         if (is_group(a)) {
             status = take_group(f, a, err);
             continue;
@@ -173,12 +180,11 @@ static sbps_status without_groups(formula *f, const node *right, sbps_error *err
     return status;
 }
 
-sbps_status formula_split(formula *f, const node *tree, sbps_error *err)
+static sbps_status formula_split(formula *f, const node *tree, sbps_error *err)
 {
     if (!is_operator(tree, OP_TILDE))
         return fail_at(f->text, 0, err,
-                       "a formula has a ~ between what is explained and what explains "
-                       "it: y ~ x");
+                       "a formula needs a ~ between the response and the terms: y ~ x");
     if (is_operator(tree->first, OP_TILDE))
         return fail_at(f->text, tree->at, err, "a formula has one ~");
     sbps_status status = take_response(f, tree->first, err);
@@ -188,4 +194,29 @@ sbps_status formula_split(formula *f, const node *tree, sbps_error *err)
     if (status != SBPS_OK || groups == 0) return status;
     f->group = pool_array(&f->pool, groups * FACTORS_MAX, sizeof *f->group);
     return f->group ? without_groups(f, right, err) : fail_memory(err);
+}
+
+/* ---- formula ---- */
+
+sbps_status formula_parse(const char *source, formula **out, sbps_error *err)
+{
+    node *tree = NULL;
+    *out = NULL;
+    formula *f = calloc(1, sizeof *f);
+    if (!f) return fail_memory(err);
+    f->text = pool_text(&f->pool, source, strlen(source));
+    sbps_status status = f->text ? tree_parse(f->text, &f->pool, &tree, err) : fail_memory(err);
+    if (status == SBPS_OK) status = formula_split(f, tree, err);
+    if (status == SBPS_OK)
+        *out = f;
+    else
+        formula_destroy(f);
+    return status;
+}
+
+void formula_destroy(formula *f)
+{
+    if (!f) return;
+    pool_clear(&f->pool);
+    free(f);
 }

@@ -129,15 +129,15 @@ TEST(of_wrong_cells_the_first_is_told)
 /* Told by who comes to have the rows: the reader keeps none. */
 TEST(rows_that_go_straight_do_not_wait)
 {
-    field_about about[COLUMNS];
+    field_info about[COLUMNS];
     field fields[COLUMNS];
     field_reader reader;
     rows *r = NULL;
     const rows_spec spec = {.target = "y", .part_bytes = 1};
-    const field_wants how = {.spec = &spec};
+    const field_request how = {.spec = &spec};
     fill();
     for (size_t k = 0; k < COLUMNS; k++) {
-        about[k] = (field_about){.name = names[k], .type = TYPE_NUMBER};
+        about[k] = (field_info){.name = names[k], .type = TYPE_NUMBER};
         fields[k] = (field){.kind = &field_numbers,
                             .type = TYPE_NUMBER,
                             .value = &value_double,
