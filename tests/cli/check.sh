@@ -159,7 +159,7 @@ try 'a converted table' 0 '^Nothing is off .*500 rows; .*residuals along .* a=v 
 # ---- what cannot be ----
 cut -d, -f1-3 table.csv >without.csv
 try 'no target'         1 '' "without.csv: the run's column 'y' is missing" "$sbps" check linear.nc without.csv
-try 'a column lacks'    1 '' "lacking.csv: it has no column 'x', which the run had" bash -c "cut -d, -f2- table.csv >lacking.csv; '$sbps' check linear.nc lacking.csv"
+try 'a column lacks'    1 '' "lacking.csv: the run's column 'x' is missing" bash -c "cut -d, -f2- table.csv >lacking.csv; '$sbps' check linear.nc lacking.csv"
 sed '3s/,[uvw],/,q,/' table.csv >level.csv
 try 'another level'     1 '' "level.csv: row 2: column 'a': 'q' is none of the levels" "$sbps" check linear.nc level.csv
 sed '3s/^[^,]*/red/' table.csv >type.csv

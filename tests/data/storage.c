@@ -273,7 +273,7 @@ TEST(storages_that_cannot_be_are_refused_in_words)
     rows_spec spec = {.seed = 1, .storage = "sparse", .standardize = true};
     CHECK(chosen_storage(64, 5, spec) == NULL && strstr(error.text, "--standardize"));
     spec = (rows_spec){.seed = 1, .storage = "sparse", .needs_doubles = true};
-    CHECK(chosen_storage(64, 5, spec) == NULL && strstr(error.text, "rows of doubles"));
+    CHECK(chosen_storage(64, 5, spec) == NULL && strstr(error.text, "needs storage double"));
     spec.storage = "float";
     CHECK(chosen_storage(64, 5, spec) == NULL && strstr(error.text, "--storage float"));
     spec.storage = "double";
