@@ -1,13 +1,14 @@
-/* The mode, or the normal approximation at it: for people some lines and a table, for programs CSV
- * that `--start` reads back to the same bits, or JSON. */
+/* Reports of `sbps map` (the mode) and `sbps laplace` (the normal approximation there): text,
+ * CSV or JSON. CSV has 17 digits, so that `--start` reads back the same doubles. */
 #include "output/summary/approximation.h"
 #include "core/decimal.h"
-#include "output/summary/report_fields.h"
+#include "core/json.h"
+#include "output/summary/report_text.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SHOWN 8 /* parameters up to which people are shown the covariance */
+#define COVARIANCE_MAX 8 /* parameters up to which the text shows the covariance */
 
 /* ---- text ---- */
 
@@ -28,10 +29,13 @@ static void add_heading(text *t, const approximation *a)
     text_add(t, "\npotential U   %.10g\ngradient norm %.3g, %.2g posterior sd from the mode\n",
              info->potential, info->gradient_norm, info->distance);
     if (info->ridge > 0.0)
-        text_add(t, "note          the curvature needed a ridge of %.1e of its diagonal\n",
+        text_add(t,
+                 "note          the curvature was singular: %.1e of its diagonal was added\n",
                  info->ridge);
 }
 
+/* The distribution of the negative log-likelihood per row: that at the mode plus chi^2(dim) / 2
+ * rows. */
 static void add_nll(text *t, const approximation *a)
 {
     const nll_figures *f = &a->nll;
@@ -42,6 +46,7 @@ static void add_nll(text *t, const approximation *a)
              2.0 * a->rows);
 }
 
+/* Display columns of the widest name. */
 static size_t name_width(const approximation *a)
 {
     size_t width = strlen("name");
@@ -52,6 +57,7 @@ static size_t name_width(const approximation *a)
     return width;
 }
 
+/* The lower triangle. */
 static void add_covariance(text *t, const approximation *a, size_t width)
 {
     text_add(t, "\ncovariance\n");
@@ -77,7 +83,7 @@ static void write_text(text *t, const approximation *a)
         if (a->sd) text_add(t, "  %11.4g", a->sd[j]);
         text_add(t, "\n");
     }
-    if (a->sd && a->dim <= SHOWN) add_covariance(t, a, width);
+    if (a->sd && a->dim <= COVARIANCE_MAX) add_covariance(t, a, width);
 }
 
 /* ---- CSV ---- */
@@ -114,6 +120,7 @@ static void write_approximation_csv(text *t, const approximation *a)
 
 /* ---- JSON ---- */
 
+/* A JSON member and a comma. */
 static void add_key(text *t, const char *key, double value)
 {
     text_add(t, "    \"%s\": ", key);
@@ -212,7 +219,8 @@ sbps_status report_approximation(const approximation *a, sbps_format format, cha
     number_locale locale;
     *out = NULL;
     if ((size_t)format >= sizeof writers / sizeof *writers)
-        return fail(err, SBPS_BAD_ARG, "%d is no format of a report", (int)format);
+        return fail(err, SBPS_BAD_ARG, "a report has no format %d: use text, CSV or JSON",
+                    (int)format);
     sbps_status status = numbers_begin(&locale, err);
     if (status != SBPS_OK) return status;
     writers[format](&t, a);
