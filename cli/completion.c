@@ -1,8 +1,9 @@
-/* sbps completion: what a shell should offer after sbps, made from the tables of subcommands and options. */
+/* sbps completion: scripts that make a shell complete subcommands, options and their values,
+ * generated from the tables of subcommands and options. */
 #include "cli/cli.h"
 #include <string.h>
 
-/* Options whose values are names that the library lists. */
+/* Options whose values are the names of a family. */
 static const struct {
     const char *flag, *family;
 } listed[] = {{"model", "models"}, {"family", "families"}, {"sampler", "samplers"}};
@@ -14,12 +15,13 @@ static const char *family_of(const char *flag)
     return NULL;
 }
 
+/* Whether the values of a flag are a list of words. */
 static bool has_values(const sbps_option_info *flag)
 {
     return flag->argument && (family_of(flag->name) || strchr(flag->argument, '|'));
 }
 
-/* Split by blanks: the kinds of a family, or what stands between bars. */
+/* Prints the values, separated by spaces: the names of a family, or the words between bars. */
 static void print_values(const sbps_option_info *flag)
 {
     sbps_kind_info kind = {.struct_size = sizeof kind};
@@ -28,12 +30,13 @@ static void print_values(const sbps_option_info *flag)
         printf("%s%s", i ? " " : "", kind.name);
     for (const char *c = flag->argument; !family && *c;) {
         size_t length = strcspn(c, "|");
-        if (!(*c >= 'A' && *c <= 'Z')) printf("%.*s ", (int)length, c); /* FILE is none */
+        if (!(*c >= 'A' && *c <= 'Z'))
+            printf("%.*s ", (int)length, c); /* capitals stand for a value: FILE */
         c += length + (c[length] == '|');
     }
 }
 
-/* Within single quotes, on one line; the marks in `escaped` get a backslash. */
+/* Prints text for use within single quotes; characters of `escaped` get a backslash. */
 static void print_quoted(const char *text, const char *escaped)
 {
     for (; *text; text++) {
@@ -44,6 +47,7 @@ static void print_quoted(const char *text, const char *escaped)
     }
 }
 
+/* Flags without help are hidden. */
 static bool is_shown(const sbps_option_info *flag)
 {
     return flag->help != NULL;
@@ -51,7 +55,7 @@ static bool is_shown(const sbps_option_info *flag)
 
 typedef void flag_printer(const sbps_option_info *flag);
 
-/* Whether a subcommand before this one has an option of its own by that name. */
+/* Whether an earlier subcommand has a flag of this name. */
 static bool had_before(size_t command_index, const char *name)
 {
     for (size_t i = 0; i < command_index; i++)
@@ -70,7 +74,7 @@ static void print_own(size_t command_index, flag_printer *print)
     }
 }
 
-/* Every option whose values are a list, once. */
+/* Calls `print` once for each flag with a list of values. */
 static void each_flag_with_values(flag_printer *print)
 {
     for (size_t i = 0; i < sbps_option_count(); i++) {
@@ -143,7 +147,7 @@ static void print_zsh_flags(const command *c)
         print_quoted(flag.help, ":\\");
         fputs("' ", stdout);
     }
-    puts("'--help:explain it') ;;");
+    puts("'--help:print help') ;;");
 }
 
 static void print_zsh(void)
@@ -207,18 +211,19 @@ static int completion_run(const arguments *args)
         shells[i].print();
         return CODE_OK;
     }
-    complain("completion: no completion for '%s': want bash, zsh or fish", args->operands[0]);
+    print_message("completion: unknown shell '%s': use bash, zsh or fish", args->operands[0]);
     return CODE_USAGE;
 }
 
 const command command_completion = {
     .name = "completion",
     .operands = "bash|zsh|fish",
-    .summary = "Print what makes a shell complete subcommands, options and their values.",
+    .summary =
+        "Print a script that lets a shell complete subcommands, options and their values.",
     .detail = "  eval \"$(sbps completion bash)\"",
     .min_operands = 1,
     .max_operands = 1,
-    .why = "which shell? Want bash, zsh or fish",
+    .missing = "name a shell: bash, zsh or fish",
     .flags = (const sbps_option_info[]){{0}}, /* none */
     .run = completion_run,
 };

@@ -1,4 +1,4 @@
-/* sbps list: names that can be asked for, each with its sentence. */
+/* sbps list: the names of models, samplers and so on, with a sentence each. */
 #include "cli/cli.h"
 #include <string.h>
 
@@ -20,6 +20,7 @@ static bool is_family(const char *name)
 
 /* ---- JSON ---- */
 
+/* A JSON member; NULL is null. */
 static void print_member(const char *before, const char *key, const char *value)
 {
     printf("%s\"%s\": ", before, key);
@@ -77,25 +78,27 @@ static int list_run(const arguments *args)
     }
     const name_list names = {family_name, NULL, ""};
     name_hint hint = suggest_name(
-        family, names, ": want models, families, samplers, priors, columns or options");
-    complain("list: unknown family '%s'%s", family, hint.text);
+        family, names, ": use models, families, samplers, priors, columns or options");
+    print_message("list: unknown list '%s'%s", family, hint.text);
     return CODE_USAGE;
 }
 
-/* Without help text: not shown to users. */
-static const sbps_option_info list_flags[] = {
-    {.name = "json", .fallback = "", .group = "Options", .help = "JSON: an array of objects."},
-    {.name = "manual"}};
+/* A flag without a help text is hidden. */
+static const sbps_option_info list_flags[] = {{.name = "json",
+                                               .fallback = "",
+                                               .group = "Options",
+                                               .help = "Print JSON: an array of objects."},
+                                              {.name = "manual"}};
 
 const command command_list = {
     .name = "list",
     .operands = "models|families|samplers|priors|columns|options [--json]",
-    .summary = "Name the models, their families in R, samplers, priors or columns of a summary "
-               "there are, one a line, or tell all options.",
+    .summary =
+        "List the models, their families in R, the samplers, priors or columns of a summary, "
+        "one per line, or all options.",
     .min_operands = 1,
     .max_operands = 1,
-    .why = "what shall be listed? Want models, families, samplers, priors, columns or "
-           "options",
+    .missing = "name a list: models, families, samplers, priors, columns or options",
     .flags = list_flags,
     .flag_count = 2,
     .run = list_run,

@@ -3,8 +3,8 @@
 # shells can read.
 . "$(dirname "$0")/common.sh"
 
-try 'no shell'     2 '' 'which shell' "$sbps" completion
-try 'other shell'  2 '' "no completion for 'csh': want bash, zsh or fish" "$sbps" completion csh
+try 'no shell'     2 '' 'name a shell' "$sbps" completion
+try 'other shell'  2 '' "unknown shell 'csh': use bash, zsh or fish" "$sbps" completion csh
 
 eval "$("$sbps" completion bash)"
 offers() { # NAME WANTED WORD...: is it among what is offered for the last word?

@@ -57,7 +57,7 @@ awk 'BEGIN {
 }' >most.csv
 try 'half of all rows' 0 '' 'sampler' "$sbps" sample most.csv 'y ~ x + (1 | g)' --family bernoulli --ess 100 --seed 3 --progress off -o most.nc
 try 'is named'         0 '"influential_rows": "group .most. of .g. moves .x. by (about )?-' '' "$sbps" summary most.nc --json
-try 'and explained'    0 "[12]\. Single groups rule the answer: group 'most' of 'g' moves 'x'" '' "$sbps" diagnose most.nc
+try 'and explained'    0 "[12]\. Single groups dominate the result: group 'most' of 'g' moves 'x'" '' "$sbps" diagnose most.nc
 
 # of three effects correlations are functions of several coordinates: everywhere in the coordinate's place
 awk 'BEGIN {

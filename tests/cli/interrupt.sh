@@ -36,7 +36,7 @@ for signal in INT TERM; do
     stop $signal
     [ $code -eq 130 ] || fault "$signal" "exit $code, want 130"
     [ $(($(date +%s) - start)) -lt 60 ] || fault "$signal" 'took long to stop'
-    grep -q 'interrupted: writing what there is' .err || fault "$signal" "said: $(tail -n 3 .err)"
+    grep -q 'interrupted: writing the draws so far' .err || fault "$signal" "said: $(tail -n 3 .err)"
     grep -q "the draws are in $signal.nc" .err || fault "$signal" "said: $(tail -n 3 .err)"
     try "$signal: summary"  0 '^name,mean' '' "$sbps" summary $signal.nc --csv
     try "$signal: diagnose" 0 'interrupt' '' "$sbps" diagnose $signal.nc

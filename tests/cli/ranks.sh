@@ -48,8 +48,8 @@ try 'too few rows' 0 'one rank.s rows at a time would move means by up to 0.[0-9
     $(on 4) sample wide.csv --model logistic --target y --dry-run
 try 'too few, and asked for' 0 '' 'warning: looking at one rank.s rows at a time moves means .*--sampler hmc' \
     $(on 4) sample wide.csv --model logistic --target y --sampler sbps --ess 50 --draws 20 --progress off -o warned.nc
-try 'diagnosed' '[01]' 'Rows of one of 4 ranks at a time may move means by 0.[0-9]+' '' "$sbps" diagnose warned.nc
-try 'summarised' 0 'ranks +4, one at a time, for which means may be off by 0.[0-9]+ posterior sd' '' "$sbps" summary warned.nc
+try 'diagnosed' '[01]' 'Using the rows of one of 4 ranks at a time may shift means by 0.[0-9]+' '' "$sbps" diagnose warned.nc
+try 'summarised' 0 'ranks +4, of which each chain uses one at a time; this may shift means by 0.[0-9]+ posterior sd' '' "$sbps" summary warned.nc
 
 # ---- a run: one file, one voice, the same draws again ----
 sample=(sample logistic.csv --model logistic --target y --seed 4 --progress off --draws 200)
@@ -101,7 +101,7 @@ try 'few rows' 2 '' '1000 rows are too few for 2 ranks' $(on 2) sample few.csv -
 once 'few rows' 'too few for'
 try 'another sampler' 2 '' 'boomerang, sbps, psbps and hmc can' $(on 2) "${sample[@]}" --sampler zigzag-cv -o no.nc
 once 'another sampler' 'boomerang, sbps'
-try 'a density' 2 '' 'no rows for 2 ranks' $(on 2) sample --model banana -o no.nc
+try 'a density' 2 '' 'no rows to divide among 2 ranks' $(on 2) sample --model banana -o no.nc
 try 'groups' 2 '' 'groups are not shared out' $(on 2) sample logistic.csv 'y ~ x1 + (1 | x2)' --family bernoulli -o no.nc
 try 'sag' 2 '' 'newton and lbfgs do' $(on 2) map logistic.csv --model logistic --target y --method sag
 try 'no such file' '[12]' '' 'nowhere.csv' $(on 2) sample nowhere.csv --model logistic --target y -o no.nc

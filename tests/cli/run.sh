@@ -54,7 +54,7 @@ try 'config loses'         0 '' 'the draws are in cli.csv' "$sbps" sample data.c
 # Formats.
 try 'csv'                  0 '' 'the draws are in draws.csv' "${sample[@]}" "${quick[@]}" -odraws.csv
 [ "$(wc -l <draws.csv)" -ge 201 ] || fault 'csv' "draws.csv has $(wc -l <draws.csv) lines"
-try 'stan'                 0 '' 'the draws are in run.stan_1.csv, one file a chain' "${sample[@]}" "${quick[@]}" --output=run.stan.csv
+try 'stan'                 0 '' 'the draws are in run.stan_1.csv, one file per chain' "${sample[@]}" "${quick[@]}" --output=run.stan.csv
 for chain in 1 2; do
     grep -q '^lp__,' run.stan_$chain.csv || fault 'stan' "run.stan_$chain.csv has no header lp__"
 done
@@ -100,12 +100,12 @@ try 'resume: rubbish'      1 '' '^sbps: .*rubbish' "${sample[@]}" "${quick[@]}" 
 # A file that is no run of ours is not written over; an earlier run is.
 for ending in nc csv; do
     echo 'notes of mine' >notes.$ending
-    try "another file, .$ending" 1 '' "--output: notes.$ending is there and is no run of sbps" \
+    try "another file, .$ending" 1 '' "--output: notes.$ending exists and is not a run of sbps" \
         "${sample[@]}" "${quick[@]}" -o notes.$ending
     [ "$(cat notes.$ending)" = 'notes of mine' ] || fault "another file, .$ending" 'is written over'
 done
 echo 'notes of mine' >chain.stan_2.csv
-try 'another file, a chain' 1 '' 'chain.stan_2.csv is there and is no run' "${sample[@]}" "${quick[@]}" -o chain.stan.csv
+try 'another file, a chain' 1 '' 'chain.stan_2.csv exists and is not a run' "${sample[@]}" "${quick[@]}" -o chain.stan.csv
 for file in twice.nc twice.csv twice.stan.csv; do
     try "$file"             0 '' "the draws are in" "${sample[@]}" "${quick[@]}" -o $file
     try "$file, again"      0 '' "the draws are in" "${sample[@]}" "${quick[@]}" -o $file

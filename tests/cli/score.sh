@@ -136,7 +136,7 @@ try 'another converted table' 1 '' 'changed.tbl: not the table of converted.nc' 
 "$sbps" sample scored.tbl --model linear --seed 3 --ess 50 --progress off -o of_table.nc >/dev/null 2>&1
 try 'a run on a converted table, by its text' 0 '"same_table": true' '' "$sbps" loo of_table.nc table.csv --json
 try 'a run on a converted table, by other rows' 1 '' 'not the table of of_table.nc' "$sbps" loo of_table.nc changed.csv
-try 'one run'          2 '' 'want two runs at least' "$sbps" compare linear.nc
+try 'one run'          2 '' 'name at least two runs' "$sbps" compare linear.nc
 
 # ---- R ----
 if command -v Rscript >/dev/null; then

@@ -30,7 +30,7 @@ kill -HUP $pid
 wait $pid
 code=$?
 [ $code -eq 130 ] || fault 'SIGHUP' "exit $code, want 130"
-grep -q 'interrupted: writing what there is' .err || fault 'SIGHUP' "said: $(tail -n 2 .err)"
+grep -q 'interrupted: writing the draws so far' .err || fault 'SIGHUP' "said: $(tail -n 2 .err)"
 try 'SIGHUP: summary' 0 '^name,mean' '' "$sbps" summary hup.nc --csv
 
 # What batch systems send before they kill is like SIGTERM. It may come again, and be followed by SIGTERM.
@@ -44,7 +44,7 @@ for signals in XCPU USR2 ALRM 'USR1 USR1 XCPU TERM'; do
     wait $pid
     code=$?
     [ $code -eq 130 ] || fault "$signals" "exit $code, want 130"
-    grep -q 'interrupted: writing what there is' .err || fault "$signals" "said: $(tail -n 2 .err)"
+    grep -q 'interrupted: writing the draws so far' .err || fault "$signals" "said: $(tail -n 2 .err)"
     try "$signals: summary" 0 '^name,mean' '' "$sbps" summary batch.nc --csv
 done
 
@@ -101,5 +101,5 @@ truncate -s 4096 cut.tbl
 wait $pid
 code=$?
 [ $code -eq 1 ] || fault 'cut table' "exit $code, want 1"
-grep -q '^sbps: cut.tbl: cannot be read any more: was it cut short' .err || fault 'cut table' "said: $(tail -n 1 .err)"
+grep -q '^sbps: cut.tbl: cannot be read any more: it was truncated' .err || fault 'cut table' "said: $(tail -n 1 .err)"
 finish

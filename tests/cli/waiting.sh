@@ -43,7 +43,7 @@ mkfifo path
 "$sbps" sample data.csv --model logistic --target y --warmup 0 --ess 1e9 --skeleton path -o run.nc 2>.err &
 pid=$!
 exec 4<path # opened and not read: the skeleton fills the pipe and the round waits
-said '^sbps: a round is under way, 10s' $pid
+said '^sbps: sampling, 10s' $pid
 kill -KILL $pid
 wait $pid 2>/dev/null
 exec 4<&-

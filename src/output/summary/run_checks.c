@@ -1,4 +1,4 @@
-/* The checks of `sbps diagnose` and their texts. A problem says that the numbers of a run may
+/* The checks of `sbps diagnose` and their texts. A problem means that the numbers of a run may
  * be wrong or were expensive. A remark is about the table and the priors: the numbers are those
  * of the posterior, and a longer run does not change them, but a reader should know. */
 #include "output/summary/run_checks.h"
