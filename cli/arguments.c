@@ -32,6 +32,7 @@ static size_t library_place(const char *text, size_t length, sbps_option_info *o
     return count;
 }
 
+/* The option of this name in the table of the library; without a group if there is none. */
 static sbps_option_info library_flag(const char *name)
 {
     sbps_option_info flag;
@@ -49,12 +50,14 @@ sbps_option_info flag_at(const command *c, size_t index)
     return sbps_option_at(option);
 }
 
+/* For suggest_name: the names of the flags of a command. */
 static const char *flag_name(const void *of, size_t index)
 {
     const command *c = of;
     return index < flag_count(c) ? flag_at(c, index).name : NULL;
 }
 
+/* Prints that there is no such flag, with a suggestion. */
 static int unknown_flag(const command *c, const char *text, size_t length)
 {
     char name[64];
@@ -130,6 +133,7 @@ static int take_short(arguments *args, int argc, char **argv, int *at)
     return keep_flag(args, &flag, value);
 }
 
+/* Checks the number of operands. */
 static int check_operands(const arguments *args)
 {
     const command *c = args->command;

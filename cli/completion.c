@@ -8,6 +8,7 @@ static const struct {
     const char *flag, *family;
 } listed[] = {{"model", "models"}, {"family", "families"}, {"sampler", "samplers"}};
 
+/* The family whose names are the values of this flag, or NULL. */
 static const char *family_of(const char *flag)
 {
     for (size_t i = 0; i < sizeof listed / sizeof *listed; i++)
@@ -64,6 +65,7 @@ static bool had_before(size_t command_index, const char *name)
     return false;
 }
 
+/* A subcommand's own flags, in each_flag_with_values. */
 static void print_own(size_t command_index, flag_printer *print)
 {
     const command *c = command_at(command_index);
@@ -84,6 +86,7 @@ static void each_flag_with_values(flag_printer *print)
     for (size_t i = 0; command_at(i); i++) print_own(i, print);
 }
 
+/* bash: the values of a flag as a branch of a case. */
 static void print_case(const sbps_option_info *flag)
 {
     printf("    --%s) values='", flag->name);
@@ -96,6 +99,7 @@ static void print_commands(void)
     for (size_t i = 0; command_at(i); i++) printf("%s%s", i ? " " : "", command_at(i)->name);
 }
 
+/* The flags of a subcommand, separated by spaces. */
 static void print_flag_list(const command *c)
 {
     for (size_t k = 0; k < flag_count(c); k++) {
@@ -130,6 +134,7 @@ static void print_bash(void)
          "complete -o filenames -F _sbps sbps");
 }
 
+/* zsh: the same. */
 static void print_zsh_case(const sbps_option_info *flag)
 {
     printf("    --%s) compadd -- ", flag->name);
@@ -137,6 +142,7 @@ static void print_zsh_case(const sbps_option_info *flag)
     puts("; return ;;");
 }
 
+/* zsh: the flags of a subcommand with their help. */
 static void print_zsh_flags(const command *c)
 {
     printf("    %s) flags=(", c->name);
@@ -169,6 +175,7 @@ static void print_zsh(void)
          "if [ \"$funcstack[1]\" = _sbps ]; then _sbps \"$@\"; else compdef _sbps sbps; fi");
 }
 
+/* fish: one line for a flag of a subcommand. */
 static void print_fish_flag(const command *c, const sbps_option_info *flag)
 {
     printf("complete -c sbps -n '__fish_seen_subcommand_from %s' -l %s%s%s", c->name,

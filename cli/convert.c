@@ -19,6 +19,7 @@ typedef struct {
     double bytes;       /* of the text file; NAN: unknown */
 } display;
 
+/* Seconds between two updates of the display. */
 static double pause_of(const display *d)
 {
     return d->bar ? BAR_SECONDS : LINE_SECONDS;
@@ -63,6 +64,7 @@ static bool read_memory(const char *text, size_t *out)
     return true;
 }
 
+/* Sets the options of the library, all flags but --memory and --json. */
 static sbps_status take_options(const arguments *args, sbps_options *options, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
@@ -72,13 +74,14 @@ static sbps_status take_options(const arguments *args, sbps_options *options, sb
     return status;
 }
 
+/* The output must not be one of the inputs, and must be writable. */
 static sbps_status check_paths(const char *from, const char *to, sbps_error *err)
 {
     sbps_status status = output_check("convert", to, err);
     if (status == SBPS_OK && is_data(to, from))
-        status = set_error(
-            err, SBPS_BAD_ARG, "convert: the output %s is %s: choose another name", to,
-            strchr(from, '\n') ? "one of the data files" : "the data file");
+        status =
+            set_error(err, SBPS_BAD_ARG, "convert: the output %s is %s: choose another name",
+                      to, strchr(from, '\n') ? "one of the data files" : "the data file");
     return status;
 }
 
@@ -108,6 +111,7 @@ static void print_notes(const char *notes)
     }
 }
 
+/* The report of --json. */
 static void print_table(const char *to, const sbps_table *table)
 {
     fputs("{\"file\": ", stdout);
@@ -132,6 +136,8 @@ static sbps_status report_notes(const char *from, const char *to, bool json, sbp
     return status;
 }
 
+/* Converts, prints the notes, and returns the exit code. SIGINT stops the conversion without an
+ * output. */
 static int convert_files(const arguments *args, const char *from, size_t memory)
 {
     const char *to = args->operands[args->operand_count - 1];

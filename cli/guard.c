@@ -23,6 +23,7 @@ static void run_child(int answer, sbps_status (*work)(const void *self, sbps_err
     _exit(write(answer, &err, sizeof err) == sizeof err ? CODE_OK : CODE_FAILED);
 }
 
+/* Reads the child's error; false if it is incomplete. */
 static bool read_answer(int answer, sbps_error *err)
 {
     ssize_t count;

@@ -57,6 +57,7 @@ static void print_flag(FILE *to, const sbps_option_info *flag, size_t width)
     print_wrapped(to, text, HELP_INDENT, HELP_INDENT, width);
 }
 
+/* All flags of a subcommand by group, without hidden ones. */
 static void print_flags(FILE *to, const command *c, size_t width)
 {
     const char *group = "";
@@ -120,6 +121,7 @@ static void print_cell(FILE *to, const char *text)
     }
 }
 
+/* A row of the table of options in Markdown. */
 static void print_row(FILE *to, const sbps_option_info *flag)
 {
     bool brief = !strcmp(flag->name, "output");
@@ -171,6 +173,7 @@ static void print_roff(FILE *to, const char *text)
     }
 }
 
+/* An entry of a man page for a flag. */
 static void print_entry(FILE *to, const sbps_option_info *flag)
 {
     fputs(".TP\n", to);
@@ -213,6 +216,7 @@ static void print_paragraphs(FILE *to, const char *text)
     }
 }
 
+/* The section OPTIONS of a man page. */
 static void print_options(FILE *to, const command *c)
 {
     const char *group = "";

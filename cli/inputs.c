@@ -68,6 +68,7 @@ sbps_status inputs_take(const arguments *args, sbps_options *options, sbps_error
     return *config ? sbps_options_read(options, config, err) : SBPS_OK;
 }
 
+/* For suggest_name: the names of a family. */
 static const char *kind_name(const void *of, size_t index)
 {
     sbps_kind_info kind = {.struct_size = sizeof kind};
@@ -88,6 +89,7 @@ sbps_status inputs_check_kind(const sbps_options *options, const char *option,
                      hint.text);
 }
 
+/* Whether a model needs data; unknown names count as needing it. */
 static bool needs_table(const char *model)
 {
     sbps_kind_info kind = {.struct_size = sizeof kind};
@@ -96,6 +98,7 @@ static bool needs_table(const char *model)
     return true;
 }
 
+/* Checks that there is data if and only if the model needs it. */
 static sbps_status check_data(const char *who, const char *model, const char *data,
                               sbps_error *err)
 {

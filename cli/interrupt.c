@@ -13,6 +13,7 @@ static volatile sig_atomic_t requests, /* SIGINT, SIGTERM, SIGHUP */
     notices,                           /* from a batch system: the others */
     held, saved; /* interrupt_defer was called; a run was watched and its draws are saved */
 
+/* Ends the program from a signal handler, without flushing. */
 static void exit_now(int code)
 {
     const char *path = removed_at_exit;
@@ -20,6 +21,7 @@ static void exit_now(int code)
     _exit(code);
 }
 
+/* Signals that end the program at their second occurrence. */
 static bool is_request(int number)
 {
     return number == SIGINT || number == SIGTERM || number == SIGHUP;
@@ -83,6 +85,7 @@ bool interrupt_came(void)
     return requests > 0 || notices > 0;
 }
 
+/* Writes from a signal handler. */
 static void write_stderr(const char *message)
 {
     if (write(STDERR_FILENO, message, strlen(message)) < 0) _exit(CODE_FAILED);
@@ -100,6 +103,7 @@ static void on_lost_page(int number)
     exit_now(CODE_FAILED);
 }
 
+/* Sets the handler of a signal, without SA_RESTART. */
 static void set_action(int number, void (*handler)(int))
 {
     struct sigaction action = {.sa_handler = handler};

@@ -5,6 +5,7 @@
 static const char *const families[] = {"models", "families", "samplers",
                                        "priors", "columns",  "options"};
 
+/* For suggest_name: the names of the lists. */
 static const char *family_name(const void *of, size_t index)
 {
     (void)of;
@@ -30,6 +31,7 @@ static void print_member(const char *before, const char *key, const char *value)
         fputs("null", stdout);
 }
 
+/* A family as JSON. */
 static void json_kinds(const char *family)
 {
     sbps_kind_info kind = {.struct_size = sizeof kind};
@@ -41,6 +43,7 @@ static void json_kinds(const char *family)
     puts("]");
 }
 
+/* The table of options as JSON. */
 static void json_options(void)
 {
     for (size_t i = 0; i < sbps_option_count(); i++) {

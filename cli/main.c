@@ -20,6 +20,7 @@ const command *command_at(size_t index)
     return index < sizeof commands / sizeof *commands ? commands[index] : NULL;
 }
 
+/* For suggest_name: the names of the subcommands. */
 static const char *command_name(const void *of, size_t index)
 {
     (void)of;
@@ -56,6 +57,7 @@ static int run_here(const arguments *args)
     return CODE_OK;
 }
 
+/* Parses the arguments, joins the ranks, runs the subcommand; returns the exit code. */
 static int run_command(const command *c, int argc, char **argv)
 {
     arguments args;
@@ -70,6 +72,7 @@ static int run_command(const command *c, int argc, char **argv)
     return rank_output_end(&all, code);
 }
 
+/* Handles the options of the program itself, and finds the subcommand. */
 static int dispatch(int argc, char **argv)
 {
     if (argc < 2) {

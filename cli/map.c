@@ -134,6 +134,7 @@ const command command_map = {
 
 /* ---- laplace ---- */
 
+/* The report of the normal approximation at a mode. */
 static sbps_status report_laplace(const sbps_mode *mode, sbps_format format, char **out,
                                   sbps_error *err)
 {

@@ -60,6 +60,7 @@ void output_name_chain(const char *path, size_t chain, size_t size, char *name)
     snprintf(name, size, "%.*s_%zu.csv", (int)stem, path, chain);
 }
 
+/* Whether two existing files are one, by device and inode. */
 static bool is_same_file(const char *path, const char *other)
 {
     struct stat a, b;
@@ -270,6 +271,7 @@ static bool is_keyword(const char *argument, const char *value)
     return false;
 }
 
+/* Whether the subcommand writes the file of this flag. */
 static bool is_own_output(const command *c, const char *name)
 {
     for (size_t i = 0; c->outputs && c->outputs[i]; i++)
@@ -427,6 +429,7 @@ typedef struct {
     const char *path;
 } writing;
 
+/* Writes a run in this process, for guard(). */
 static sbps_status write_here(const void *self, sbps_error *err)
 {
     const writing *w = self;

@@ -23,6 +23,7 @@ static bool write_out(void *self, const char *bytes, size_t count)
     return false;
 }
 
+/* Prints how many rows were predicted, how fast, and which were not. */
 static void print_summary(const predict_request *r, const sbps_predicted *done)
 {
     char rows[32], rate[32], time[32];
@@ -45,6 +46,7 @@ static void print_summary(const predict_request *r, const sbps_predicted *done)
                   done->all_draws, time, rate);
 }
 
+/* Reads the run and predicts, for guard(). */
 static sbps_status predict(const void *self, sbps_error *err)
 {
     const predict_request *r = self;

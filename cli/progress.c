@@ -179,6 +179,7 @@ static void set_clock(status_line *w)
     w->next.tv_sec += w->bar ? STATUS_BAR_SECONDS : STATUS_LINE_SECONDS;
 }
 
+/* Removes the line from the terminal. */
 static void clear_line(status_line *w)
 {
     if (w->drawn) fputs("\r\033[K", stderr);
@@ -194,6 +195,7 @@ static void format_passes(const sbps_table *table, double seconds, size_t size, 
     snprintf(out, size, ", %.1f passes through the rows, %s rows/s", passes, speed);
 }
 
+/* Prints or redraws the line, and schedules the next one. */
 static void print_status(status_line *w)
 {
     char time[32], far[192];
@@ -225,6 +227,7 @@ static void *watch(void *self)
     return NULL;
 }
 
+/* Starts the thread with a monotonic clock; false if that fails. */
 static bool start_thread(status_line *w)
 {
     pthread_condattr_t monotonic;

@@ -15,6 +15,7 @@
 #define ROUND          "sampling"
 #define RHAT_CONVERGED 1.01 /* Vehtari et al. (2021) */
 
+/* Whether a switch is on. */
 static bool is_on(const sbps_options *options, const char *name)
 {
     return !strcmp(sbps_options_get(options, name), "true");
@@ -69,6 +70,7 @@ typedef struct {
     bool json;         /* print the summary as JSON */
 } task;
 
+/* Shows a message on the page of --watch, if there is one. */
 static void notify_watch(const task *of, const char *message)
 {
     if (of->watch) sbps_watch_notify(of->watch, message);
@@ -120,6 +122,7 @@ typedef struct {
     double max_bias; /* largest bias plus two standard errors */
 } verdict;
 
+/* Computes the numbers of the last line. */
 static sbps_status assess_result(const sbps_run *run, const sbps_result *result, verdict *out,
                                  sbps_error *err)
 {
@@ -143,6 +146,7 @@ static sbps_status assess_result(const sbps_run *run, const sbps_result *result,
     return SBPS_OK;
 }
 
+/* Prints the last line. */
 static void print_verdict(const verdict *v)
 {
     char rhat[32] = "unknown", bias[64] = "unknown", rows[64] = "";
@@ -185,6 +189,7 @@ static void report_no_draws(const char *path)
                   access(path, F_OK) == 0 ? "not changed" : "not written");
 }
 
+/* Prints where the group effects are, and the error of their approximation. */
 static void report_effects(const char *path, const sbps_effects *written)
 {
     print_message("group effects: %s, %zu draws of each", path, written->draws);
@@ -297,6 +302,7 @@ static const char *final_message(int code)
     return "The run failed; see its terminal for the reason.";
 }
 
+/* Reads, samples and saves; returns the exit code. */
 static int sample_table(task *of)
 {
     int code = CODE_OK;

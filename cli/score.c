@@ -55,6 +55,7 @@ static sbps_status find_data(const score_request *r, const sbps_result *first, c
                             "with --data FILE");
 }
 
+/* Reads all runs and compares them on one table, for guard(). */
 static sbps_status do_compare(const void *self, sbps_error *err)
 {
     const score_request *r = self;

@@ -9,6 +9,7 @@ typedef struct {
     sbps_format format;
 } summary_request;
 
+/* Reads the run and prints its summary, for guard(). */
 static sbps_status print_summary(const void *self, sbps_error *err)
 {
     const summary_request *r = self;
@@ -20,6 +21,7 @@ static sbps_status print_summary(const void *self, sbps_error *err)
     return print_report(status, r->format, text);
 }
 
+/* Reads the run and prints its findings, for guard(). */
 static sbps_status print_diagnosis(const void *self, sbps_error *err)
 {
     const summary_request *r = self;
@@ -97,6 +99,7 @@ typedef struct {
     sbps_format format;
 } contrast_request;
 
+/* Reads the run and prints the summaries of the expressions, for guard(). */
 static sbps_status print_contrasts(const void *self, sbps_error *err)
 {
     const contrast_request *r = self;
@@ -156,6 +159,7 @@ typedef struct {
     const char *page; /* NULL: standard output */
 } page_request;
 
+/* The page, with predictive checks if there is data. */
 static sbps_status make_page(const page_request *r, const sbps_result *result, char **out,
                              sbps_error *err)
 {
@@ -165,6 +169,7 @@ static sbps_status make_page(const page_request *r, const sbps_result *result, c
     return sbps_result_page_data(result, r->path, r->data, &how, out, err);
 }
 
+/* Reads the run and writes its page, for guard(). */
 static sbps_status write_page(const void *self, sbps_error *err)
 {
     const page_request *r = self;

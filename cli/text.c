@@ -197,6 +197,7 @@ static bool has_bad_rows(const char *line)
     return strncmp(line, begin, sizeof begin - 1) == 0 && atoi(line + sizeof begin - 1) > 0;
 }
 
+/* The style of a line, or NULL. */
 static const char *style_of(const char *line)
 {
     if (is_finding(line) || has_bad_rows(line)) return NOTICE;

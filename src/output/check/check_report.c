@@ -60,6 +60,7 @@ static void write_paragraph(text *t, size_t indent, const char *before, const ch
     text_free(&sentence);
 }
 
+/* The number of failed checks, and the findings. */
 static void write_verdict(const predictive_checks *c, text *t)
 {
     char number[32];
@@ -84,11 +85,13 @@ static void write_verdict(const predictive_checks *c, text *t)
 
 /* ---- tables ---- */
 
+/* The mark of a failed check in a table. */
 static const char *marker_of(bool off)
 {
     return off ? " *" : "";
 }
 
+/* A row per statistic: observed, mean and 95 % of replicated tables, p. */
 static void write_statistics(const predictive_checks *c, text *t)
 {
     if (c->statistics == 0) return;
@@ -107,6 +110,7 @@ static void write_statistics(const predictive_checks *c, text *t)
 
 #define PANELS_SHOWN 3 /* classes with a table each; with more a line each */
 
+/* The title of a panel with its p value and mark. */
 static void write_title(const check_panel *p, const char *title, text *t)
 {
     text_add(t, "\n%s", title);
@@ -147,6 +151,7 @@ static void write_cells(const check_panels *all, const char *title, const char *
     }
 }
 
+/* A table per class, or a line per class if there are many. */
 static void write_calibration(const check_panels *all, text *t)
 {
     if (all->count > PANELS_SHOWN)
@@ -175,6 +180,7 @@ static char *panel_name(const check_panel *p)
     return text_take(&name);
 }
 
+/* A row on one column: z of its curve, p, and the worst cell. */
 static void write_residual(const check_panel *p, const char *name, size_t width, text *t)
 {
     const check_cell *c = &p->cell[p->worst];
@@ -193,6 +199,7 @@ static void write_residual(const check_panel *p, const char *name, size_t width,
     text_add(t, "\n");
 }
 
+/* The table of residuals, a row per column and class. */
 static void write_residuals(const check_panels *all, text *t)
 {
     size_t width = 23, left_out = 0;
@@ -216,6 +223,7 @@ static void write_residuals(const check_panels *all, text *t)
     if (left_out > 0) text_add(t, "and %zu more: --json lists all\n", left_out);
 }
 
+/* Two lines on the leave-one-out PIT. */
 static void write_pit(const check_pit *p, text *t)
 {
     if (p->rows == 0) return;
@@ -226,6 +234,7 @@ static void write_pit(const check_pit *p, text *t)
     text_add(t, "         %zu of %zu rows with Pareto k above 0.7\n", p->untrusted, p->rows);
 }
 
+/* The table of power scaling, a row per parameter. */
 static void write_sensitivity(const predictive_checks *c, text *t)
 {
     size_t width = 31;

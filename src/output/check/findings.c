@@ -66,6 +66,7 @@ static void add_statistic(text *t, const check_statistic *s)
     text_add(t, ")");
 }
 
+/* Whether the run has this model. */
 static bool is_model(const predictive_checks *c, const char *name)
 {
     return strcmp(c->model, name) == 0;
@@ -124,6 +125,7 @@ static size_t name_moved(assessment *j, const char *diagnosis)
     return count;
 }
 
+/* Parameters that prior and likelihood both move. */
 static void diagnose_conflicts(assessment *j)
 {
     const char *diagnosis = "prior-data conflict";
@@ -139,6 +141,7 @@ static void diagnose_conflicts(assessment *j)
     j->of_priors = j->strong_priors = true;
 }
 
+/* Parameters that the prior moves and the likelihood does not. */
 static void diagnose_strong_priors(assessment *j)
 {
     const char *diagnosis = "strong prior / weak likelihood";
@@ -225,6 +228,7 @@ static void advise_curve(assessment *j, const char *column, bool steps)
         text_add(t, ", or factor(%s) where it has few values", column);
 }
 
+/* Columns along which residuals follow a curve. */
 static void diagnose_curves(assessment *j)
 {
     const check_panels *all = &j->c->residuals;
@@ -254,6 +258,7 @@ static const char *partner_of(const assessment *j, const char *column)
     return NULL;
 }
 
+/* Advises an interaction of the column, or another column. */
 static void advise_interaction(assessment *j, const char *column)
 {
     const char *other = partner_of(j, column);
@@ -278,6 +283,7 @@ static void advise_levels(assessment *j, const char *column)
         text_add(&j->remedy, ", or `sbps sample` with --model softmax, which has no order");
 }
 
+/* Columns along which residuals differ from 0 otherwise. */
 static void diagnose_columns(assessment *j)
 {
     const check_panels *all = &j->c->residuals;
@@ -311,6 +317,7 @@ static bool zeros_dominate(const predictive_checks *c)
            zeros->observed - p > 3.0 * sqrt(p * (1.0 - p) / (double)c->checked);
 }
 
+/* Advises a model with more variance, or missing columns. */
 static void advise_spread(assessment *j)
 {
     const predictive_checks *c = j->c;
@@ -332,6 +339,7 @@ static void advise_spread(assessment *j)
             "(1 | factor); the present standard deviations are too small");
 }
 
+/* More or less variance than the model allows. */
 static void diagnose_dispersion(assessment *j)
 {
     const check_statistic *s = failed_statistic(j->c, "dispersion");
@@ -355,6 +363,7 @@ static void diagnose_dispersion(assessment *j)
                              "that were adjusted, rounded or copied");
 }
 
+/* Too many or too few zeros, if the variance is as predicted. */
 static void diagnose_zeros(assessment *j)
 {
     const check_statistic *s = failed_statistic(j->c, "zeros");
@@ -407,6 +416,7 @@ static bool is_skewed(const predictive_checks *c)
            fabs(c->pit.mean_z) > PIT_MEAN_Z && c->pit.mean_z * skew->observed < 0.0;
 }
 
+/* Skewed residuals of real targets. */
 static void diagnose_skewness(assessment *j)
 {
     const check_statistic *s = failed_statistic(j->c, "skewness");
@@ -425,6 +435,7 @@ static void diagnose_skewness(assessment *j)
         text_add(&j->remedy, "another scale of the target '%s', such as %s^2", y, y);
 }
 
+/* A variance that changes with the prediction. */
 static void diagnose_trend(assessment *j)
 {
     const check_panel *p = spread_trend(j->c);
@@ -449,6 +460,7 @@ static void diagnose_trend(assessment *j)
         y, y);
 }
 
+/* Heavier or lighter tails than those of the model. */
 static void diagnose_tails(assessment *j)
 {
     const check_statistic *s = failed_statistic(j->c, "kurtosis");
@@ -499,6 +511,7 @@ static void diagnose_spread(assessment *j)
 static const char *const plain[] = {"mean",  "sd",       "min",     "max",
                                     "zeros", "skewness", "kurtosis"};
 
+/* Statistics of the response that nothing else explains. */
 static void diagnose_statistics(assessment *j)
 {
     if (j->c->findings > 0) return; /* they explain it */
@@ -536,6 +549,7 @@ static void diagnose_shape(assessment *j, const check_panels *all, const char *w
                              "distribution");
 }
 
+/* Frequencies of counts, or the histogram of numbers, that nothing else explains. */
 static void diagnose_shapes(assessment *j)
 {
     diagnose_shape(j, &j->c->rootogram, "counts do not occur as often as predicted");
@@ -564,6 +578,7 @@ static const check_panel *most_curved(const predictive_checks *c)
     return worst;
 }
 
+/* Advises on the most curved column, else on interactions or another model. */
 static void advise_calibration(assessment *j)
 {
     const check_panel *panel = most_curved(j->c);
@@ -576,6 +591,7 @@ static void advise_calibration(assessment *j)
                  other_model(j->c));
 }
 
+/* Probabilities that differ from the observed frequencies. */
 static void diagnose_calibration(assessment *j)
 {
     const check_panels *all = &j->c->calibration;
@@ -597,6 +613,7 @@ static void diagnose_calibration(assessment *j)
     advise_calibration(j);
 }
 
+/* A leave-one-out PIT that is not uniform, if nothing else explains it. */
 static void diagnose_pit(assessment *j)
 {
     const check_pit *p = &j->c->pit;

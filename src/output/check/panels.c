@@ -51,6 +51,7 @@ typedef struct {
     size_t row;
 } ordered;
 
+/* For qsort: by value, equal values by row, so that the order is unique. */
 static int compare_by_value_and_row(const void *a, const void *b)
 {
     const ordered *x = a, *y = b;

@@ -23,6 +23,7 @@ static sbps_status check_shapes(const row_sample *s, predictive_checks *c, sbps_
     return status == SBPS_OK ? compare_spread(s, &c->spread, err) : status;
 }
 
+/* All checks that need the rows. */
 static sbps_status check_rows(const row_sample *s, predictive_checks *c, sbps_error *err)
 {
     c->rows = s->all;
@@ -54,6 +55,8 @@ static bool varies_less(const predictive_checks *c, const check_statistic *s)
     return s->observed * n / left < s->mean - 3.0 * s->sd;
 }
 
+/* Whether the check of a statistic fails; too little dispersion only beyond the effect of the
+ * fit. */
 static bool statistic_fails(const predictive_checks *c, const check_statistic *s)
 {
     double z = s->sd > 0.0 ? (s->observed - s->mean) / s->sd : 0.0;

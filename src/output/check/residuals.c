@@ -48,6 +48,7 @@ static double score_of(const row_sample *s, const sampled_row *row)
     return normal_quantile(fmin(fmax(u, edge), 1.0 - edge));
 }
 
+/* Adds row i to the sums of its cell; for a class model the residual of this class. */
 static void add_residual(const row_sample *s, size_t i, size_t class, residual_rule rule,
                          residual_sum *to)
 {
@@ -154,6 +155,7 @@ static sbps_status partition_levels(const row_sample *s, size_t k, partition *ou
     return SBPS_OK;
 }
 
+/* Cells of a column: its levels, or equally many rows. */
 static sbps_status partition_column(const row_sample *s, size_t k, partition *out,
                                     sbps_error *err)
 {
@@ -166,6 +168,7 @@ static sbps_status partition_column(const row_sample *s, size_t k, partition *ou
     return status;
 }
 
+/* Names the cells by their levels or limits. */
 static sbps_status label_cells(const row_sample *s, size_t k, const partition *cut,
                                check_panel *p, sbps_error *err)
 {
@@ -220,6 +223,7 @@ static void adjust_p_values(check_panels *all)
     }
 }
 
+/* The rule for the target of the model, with its overdispersion. */
 static residual_rule rule_for_target(const row_sample *s)
 {
     target_support t = s->f->model->support;

@@ -101,12 +101,14 @@ typedef struct {
     bool floor;
 } ruler;
 
+/* The cell of a response. */
 static size_t find_cell(const ruler *r, double y)
 {
     double at = floor((y - r->first) / r->width) + (r->floor ? 0.0 : 1.0);
     return at < 0.0 ? 0 : at >= (double)r->cells ? r->cells - 1 : (size_t)at;
 }
 
+/* The responses of all rows, malloced. */
 static double *responses(const row_sample *s)
 {
     double *y = new_doubles(s->rows + 1);
@@ -139,6 +141,7 @@ static void bound_cells(const ruler *r, double low, double high, check_cell *cel
     cell[last].to = fmax(high, cell[last].from);
 }
 
+/* Appends a panel of counts per cell. */
 static sbps_status compare_histogram(const row_sample *s, const ruler *r, double low,
                                      double high, check_panels *out, sbps_error *err)
 {
@@ -159,6 +162,7 @@ static sbps_status compare_histogram(const row_sample *s, const ruler *r, double
 #define DENSITY_CELLS 20
 #define EDGE          0.01 /* of the rows are beyond the bars on either side */
 
+/* The sorted value nearest to this quantile. */
 static double quantile_at(const row_sample *s, const double *sorted, double share)
 {
     return sorted[(size_t)(share * (double)(s->rows - 1) + 0.5)];
@@ -199,6 +203,7 @@ sbps_status compare_density(const row_sample *s, check_panels *out, sbps_error *
 
 /* ---- spread of residuals ---- */
 
+/* r^2 of a response. */
 static double scaled_square(const sampled_row *row, double y)
 {
     double r = row->sd > 0.0 ? (y - row->mean) / row->sd : 0.0;
@@ -245,6 +250,7 @@ static void rank_values(size_t n, ranked_value *o, double *rank)
     }
 }
 
+/* Correlation of two centred vectors; 0 if one is constant. */
 static double correlation(size_t n, const double *a, const double *b)
 {
     double ab = 0.0, aa = 0.0, bb = 0.0;

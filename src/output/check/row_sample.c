@@ -182,6 +182,7 @@ static sbps_status take_blocks(void *self, size_t blocks, sbps_error *err)
     return SBPS_OK;
 }
 
+/* Allocates the buffers; close the collector in any case. */
 static sbps_status open_collector(row_collector *g, sbps_error *err)
 {
     g->slot = calloc(SLOTS_MAX * BLOCK_ROWS, sizeof *g->slot);
@@ -197,6 +198,7 @@ static sbps_status open_collector(row_collector *g, sbps_error *err)
     return ready ? SBPS_OK : fail_memory(err);
 }
 
+/* Frees the buffers, and rows that were not taken. */
 static void close_collector(row_collector *g)
 {
     for (size_t k = 0; g->n && g->slot && k < SLOTS_MAX; k++)
@@ -211,6 +213,7 @@ static void close_collector(row_collector *g)
     free(g->n);
 }
 
+/* A stream over the table that evaluates its rows into the collector. */
 static row_stream stream_of(row_collector *g, const char *data, const sbps_scoring *how)
 {
     return (row_stream){.f = g->s->f,
@@ -309,6 +312,7 @@ static sbps_status sample_in_two_passes(row_collector *g, const char *run, const
     return status;
 }
 
+/* Fills the sample in one pass or in two. */
 static sbps_status collect_rows(row_sample *s, const char *run, const char *data,
                                 const sbps_scoring *how, loo *left_out, sbps_error *err)
 {
@@ -325,6 +329,7 @@ static sbps_status collect_rows(row_sample *s, const char *run, const char *data
 
 /* ---- opening ---- */
 
+/* Whether residuals are checked along a column: features of the formula that are not groups. */
 static bool is_checked(const saved_column *c)
 {
     return c->role == ROLE_FEATURE && c->needed && !c->left_out && !c->groups;

@@ -126,6 +126,7 @@ static int compare_log_weights(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* p log2(p/middle), 0 for p = 0. */
 static double part(double p, double middle)
 {
     return p > 0.0 ? p * log2(p / middle) : 0.0;
@@ -158,6 +159,7 @@ static double slope(const scaling *p, int down, int up)
                   distance(p, p->weight[down]) / log2(LOWER));
 }
 
+/* The diagnosis by the threshold; names as in R's priorsense. */
 static const char *diagnosis_of(double by_prior, double by_likelihood)
 {
     if (!(by_prior >= THRESHOLD)) return "-";
@@ -209,6 +211,7 @@ static double noise_of(const result *r, size_t n)
     return all > 0.0 ? error / all : 0.0;
 }
 
+/* Computes the four sets of weights. False when memory runs out. */
 static bool open_scaling(scaling *p)
 {
     const result *r = p->r;
@@ -222,6 +225,7 @@ static bool open_scaling(scaling *p)
            make_weights(p, r->log_likelihood, UPPER, &p->weight[LIKELIHOOD_UP]);
 }
 
+/* Group effects are not reported. */
 static bool is_effect(const char *name)
 {
     return strncmp(name, "r_", 2) == 0 && strchr(name, '[');

@@ -25,6 +25,7 @@ typedef struct {
     double about, rows; /* a centre for the sums: the mean; number of rows */
 } all_sums;
 
+/* Adds a response y of so many trials and its standardised residual r. */
 static void add_response(const all_sums *a, table_sums *t, double y, double trials, double r)
 {
     double x = y / trials - a->about;
@@ -38,6 +39,7 @@ static void add_response(const all_sums *a, table_sums *t, double y, double tria
     t->r4 += r * r * r * r;
 }
 
+/* Adds row i to the sums of all tables. */
 static void add_row_sums(const row_sample *s, const all_sums *a, size_t i)
 {
     const sampled_row *row = s->row[i];
@@ -49,6 +51,7 @@ static void add_row_sums(const row_sample *s, const all_sums *a, size_t i)
     }
 }
 
+/* Computes the sums of all tables. */
 static sbps_status sum_table_rows(const row_sample *s, all_sums *a, sbps_error *err)
 {
     *a = (all_sums){.count = s->replicates + 1, .rows = (double)s->rows};

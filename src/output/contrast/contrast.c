@@ -68,6 +68,7 @@ static void workspace_free(workspace *s)
     free(s->moved);
 }
 
+/* Allocates the buffers, and sets the biases. */
 static sbps_status workspace_open(const result *r, workspace *s, sbps_error *err)
 {
     *s = (workspace){new_doubles(all_draws(r) + 1), new_doubles(all_draws(r) + 1),
@@ -153,6 +154,7 @@ static sbps_status evaluate_contrast(const result *r, const workspace *s, contra
     return status;
 }
 
+/* The report as JSON. */
 static void write_json(text *t, const result *r, const grid *g)
 {
     text_add(t, "{\n  \"chains\": %zu,\n  \"draws\": %zu,\n  \"contrasts\": [\n", r->chains,
@@ -166,6 +168,7 @@ static void write_json(text *t, const result *r, const grid *g)
     text_add(t, "  ]\n}\n");
 }
 
+/* The report in a format. */
 static sbps_status write_all(const result *r, const contrast *all, size_t count,
                              sbps_format format, char **out, sbps_error *err)
 {

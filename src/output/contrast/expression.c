@@ -276,6 +276,7 @@ static bool fail_here(parser *p, const char *at, const char *format, ...)
     return false;
 }
 
+/* Skips bytes and the blanks after them. */
 static void advance(parser *p, size_t bytes)
 {
     p->at = skip_blanks(p->at + bytes);
@@ -300,6 +301,7 @@ static bool emit(parser *p, expression_step step)
     return true;
 }
 
+/* Appends a binary operation. */
 static bool emit_two(parser *p, double (*two)(double x, double y))
 {
     return emit(p, (expression_step){.kind = STEP_TWO, .two = two});
@@ -316,6 +318,7 @@ static bool parse_inside(parser *p)
     return fine;
 }
 
+/* Parses ); `opened` is its opening parenthesis. */
 static bool close_parenthesis(parser *p, const char *opened)
 {
     if (!*p->at) return fail_here(p, opened, "this parenthesis is not closed");
@@ -336,6 +339,7 @@ static bool parse_number(parser *p)
     return emit(p, (expression_step){.kind = STEP_NUMBER, .number = value});
 }
 
+/* Reports an unknown parameter, with a suggestion. */
 static bool unknown_parameter(parser *p, const char *name)
 {
     name_hint hint =
@@ -344,6 +348,7 @@ static bool unknown_parameter(parser *p, const char *name)
                      *hint.text ? hint.text : "; `sbps summary` lists them");
 }
 
+/* Reports an unknown name: of a function if a parenthesis follows. */
 static bool parse_unknown(parser *p)
 {
     char name[64];
@@ -361,6 +366,7 @@ static bool emit_parameter(parser *p, size_t index)
     return emit(p, (expression_step){.kind = STEP_PARAMETER, .parameter = index});
 }
 
+/* Parses a parameter in backticks. */
 static bool parse_quoted(parser *p)
 {
     const char *end = strchr(p->at + 1, '`');
@@ -378,6 +384,7 @@ static bool parse_quoted(parser *p)
     return emit_parameter(p, index);
 }
 
+/* Parses the arguments of a call. */
 static bool parse_arguments(parser *p, const expression_function *f)
 {
     const char *opened = p->at;
@@ -420,6 +427,7 @@ static bool parse_name(parser *p)
     return emit_parameter(p, index);
 }
 
+/* Parses a number, a parameter, a call or a parenthesis. */
 static bool parse_operand(parser *p)
 {
     size_t index;
@@ -436,6 +444,7 @@ static bool parse_operand(parser *p)
 
 static bool parse_signed(parser *p);
 
+/* Parses an operand, and a power of it. */
 static bool parse_power(parser *p)
 {
     if (!parse_operand(p)) return false;

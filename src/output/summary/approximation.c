@@ -12,6 +12,7 @@
 
 /* ---- text ---- */
 
+/* Lines on the model, the data and the search. */
 static void add_heading(text *t, const approximation *a)
 {
     const sbps_mode_info *info = &a->info;
@@ -88,6 +89,7 @@ static void write_text(text *t, const approximation *a)
 
 /* ---- CSV ---- */
 
+/* name,mean,sd,cov:NAME,... or name,value. */
 static void write_csv_header(text *t, const approximation *a)
 {
     text column = {0};
@@ -138,6 +140,7 @@ static void add_string(text *t, const char *key, const char *value)
     text_add(t, ",\n");
 }
 
+/* The member "run" of JSON. */
 static void add_run(text *t, const approximation *a)
 {
     const sbps_mode_info *info = &a->info;
@@ -174,6 +177,7 @@ static void add_parameters(text *t, const approximation *a)
     text_add(t, "  ]");
 }
 
+/* The member "covariance", all rows. */
 static void add_matrix(text *t, const approximation *a)
 {
     text_add(t, ",\n  \"covariance\": [\n");

@@ -79,11 +79,13 @@ static double extreme(const evidence *e, size_t offset, double (*worse)(double, 
     return worst;
 }
 
+/* For extreme(): the larger absolute value. */
 static double farther(double a, double b)
 {
     return fmax(a, fabs(b));
 }
 
+/* A line with a number and its unit. */
 static void add_measured(text *t, const char *what, double value, const char *unit)
 {
     text_add(t, "   %-26s ", what);
@@ -91,6 +93,7 @@ static void add_measured(text *t, const char *what, double value, const char *un
     text_add(t, "%s\n", unit);
 }
 
+/* The most important measures, when there is no problem. */
 static void add_all_clear(text *t, const evidence *e)
 {
     const result_info *info = &e->r->info;
@@ -124,6 +127,7 @@ static void add_all_clear(text *t, const evidence *e)
     text_add(t, "\n");
 }
 
+/* The last line: numbers of problems, remarks and checks. */
 static void add_counts(text *t, const finding_counts *n, const result *r)
 {
     text_add(t, "%zu problem%s, %zu remark%s in %zu checks of %zu parameters, ", n->problems,
@@ -171,6 +175,7 @@ static void add_effects(text *t, const evidence *e)
     text_free(&sentence);
 }
 
+/* The report as text. */
 static void add_diagnosis(text *t, const evidence *e, finding_counts *n)
 {
     text findings = {0};
@@ -190,6 +195,7 @@ static void add_json_number(text *t, const char *key, double value)
     json_number(t, value);
 }
 
+/* The member "effects", if there are any. */
 static void add_json_effects(text *t, const evidence *e)
 {
     const effect_measures *s = &e->effects;
@@ -205,6 +211,7 @@ static void add_json_effects(text *t, const evidence *e)
     add_member(t, "ess_of", s->ess_of, "}");
 }
 
+/* The report as JSON. */
 static void add_json_diagnosis(text *t, const evidence *e, finding_counts *n)
 {
     finding_list list = {.t = t};

@@ -104,6 +104,7 @@ bool not_computable(const evidence *e, text *message)
     return name_worst(e, bad_undefined, message);
 }
 
+/* R-hat above its limit; infinite for chains without overlap. */
 static double bad_rhat(const evidence *e, size_t j, double *shown)
 {
     *shown = e->parameters[j].rhat;
@@ -116,6 +117,7 @@ bool chains_disagree(const evidence *e, text *message)
     return name_worst(e, bad_rhat, message);
 }
 
+/* Missing ESS along the path. */
 static double bad_path_ess(const evidence *e, size_t j, double *shown)
 {
     *shown = result_path_ess(e->r, j);
@@ -135,6 +137,7 @@ bool path_ess_low(const evidence *e, text *message)
     return named || info->min_ess < required_ess(info);
 }
 
+/* Missing ESS of the stored draws. */
 static double bad_draw_ess(const evidence *e, size_t j, double *shown)
 {
     *shown = fmin(e->parameters[j].ess_bulk, e->parameters[j].ess_tail);
@@ -190,6 +193,7 @@ static double draw_at(const result *r, size_t chain, size_t i, size_t j)
     return r->w[(chain * r->draws + i) * r->dim + j];
 }
 
+/* The range of parameter j in a chain, and whether its halves agree. */
 static range range_of(const result *r, size_t chain, size_t j)
 {
     range out = {.chain = chain, .low = INFINITY, .high = -INFINITY};
@@ -403,6 +407,7 @@ bool prior_conflicts(const evidence *e, text *message)
     return name_worst(e, bad_conflict, message);
 }
 
+/* Share of the posterior variance that is due to the prior, above the limit. */
 static double bad_prior_share(const evidence *e, size_t j, double *shown)
 {
     *shown = NAN;

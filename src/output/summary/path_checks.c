@@ -145,6 +145,7 @@ static bool is_switched_off(const evidence *e, const char *name)
     return !strcmp(value, "off") || (e->r->info.paper && strcmp(value, "on") != 0);
 }
 
+/* Whether the sampler uses a band. */
 static bool has_band(const evidence *e)
 {
     return !isnan(e->r->info.band);
@@ -238,8 +239,7 @@ bool band_violated(const evidence *e, text *message)
 bool bounces_missing(const evidence *e, text *message)
 {
     const result_info *info = &e->r->info;
-    text_add(message, "Bounces were missed: %.3g per posterior sd of path",
-             info->eta);
+    text_add(message, "Bounces were missed: %.3g per posterior sd of path", info->eta);
     return has_band(e) && ETA_RATIO * info->eta > info->bias_budget;
 }
 

@@ -73,16 +73,27 @@ const char *check_remedy(const evidence *e, const check *c);
 /* ESS that a run should reach: its own goal, and at least 400 for R-hat and quantiles. */
 double required_ess(const result_info *info);
 
+/* R-hat, mean or sd is NaN or infinite: constant draws, or too few. */
 bool not_computable(const evidence *e, text *message);
+/* Chains stay in ranges of a parameter that do not overlap, (1) in draw_checks.c. */
 bool separate_modes(const evidence *e, text *message);
+/* R-hat of a parameter is above 1.01. */
 bool chains_disagree(const evidence *e, text *message);
+/* The largest R-hat of the group effects is above the limit for so many, or undefined. */
 bool effects_disagree(const evidence *e, text *message);
+/* The smallest ESS of the group effects is below the limit for so many. */
 bool effects_ess_low(const evidence *e, text *message);
+/* The ESS along the path is below required_ess. */
 bool path_ess_low(const evidence *e, text *message);
+/* The ESS of the stored draws, bulk or tail, is below 300. */
 bool draw_ess_low(const evidence *e, text *message);
+/* The ESS of the squares is below a tenth of that of the means. */
 bool squares_lag(const evidence *e, text *message);
+/* The Monte Carlo error of a mean is above a tenth of the posterior sd. */
 bool errors_large(const evidence *e, text *message);
+/* Prior and likelihood are far apart, and the prior moved the mean, (2) in draw_checks.c. */
 bool prior_conflicts(const evidence *e, text *message);
+/* More than 90 % of the posterior variance of a parameter is due to its prior. */
 bool prior_alone(const evidence *e, text *message);
 
 /* Appends "300 group effects: largest R-hat 1.009 (NAME; limit 1.014), smallest ESS ...". */
@@ -94,29 +105,53 @@ void effects_summary(const evidence *e, text *t);
  * unknown. */
 bool bias_within_budget(const evidence *e);
 
+/* The run was ended by a signal. */
 bool interrupted(const evidence *e, text *message);
+/* The run used --paper. */
 bool used_published_method(const evidence *e, text *message);
+/* A chain has fewer than 100 bounces, or proposals of a discrete sampler. */
 bool chains_short(const evidence *e, text *message);
+/* Warm-up ended before it had reached its ESS. */
 bool warmup_too_short(const evidence *e, text *message);
+/* The metric was not frozen after warm-up. */
 bool metric_adapting(const evidence *e, text *message);
+/* The bias of a mean is above the budget. */
 bool over_budget(const evidence *e, text *message);
+/* The bias is within the budget, but not with two standard errors. */
 bool bias_uncertain(const evidence *e, text *message);
+/* The relative bias of an sd is above the budget by two standard errors. */
 bool spreads_over_budget(const evidence *e, text *message);
+/* The bias from using one rank at a time is above the budget. */
 bool ranks_over_budget(const evidence *e, text *message);
+/* The sampler states no bias, for no other reason that is a finding. */
 bool bias_unknown(const evidence *e, text *message);
+/* The slope was above the band in too many proposals. */
 bool band_violated(const evidence *e, text *message);
+/* So many bounces were missed that means may be off by more than the budget. */
 bool bounces_missing(const evidence *e, text *message);
+/* An excess of violations with the noise estimated from one batch (--pool-variance off). */
 bool last_batch_alone(const evidence *e, text *message);
+/* A harmful excess of violations without an allowance for lack of fit. */
 bool line_unfit(const evidence *e, text *message);
+/* The band has its maximum width and the bias is above the budget. */
 bool band_at_cap(const evidence *e, text *message);
+/* Batches are windows of a table that has fewer than 100 of them. */
 bool few_windows(const evidence *e, text *message);
+/* The reference of the control variate is more than 1 sd away from the mean. */
 bool reference_far(const evidence *e, text *message);
+/* Fewer than 2 % of the proposals were bounces, and the run was expensive. */
 bool proposals_wasted(const evidence *e, text *message);
+/* An effective sample takes more than 100 passes over the data. */
 bool batch_too_small(const evidence *e, text *message);
+/* More refreshments than bounces, and more than 1.5 per posterior sd of path. */
 bool refreshed_too_often(const evidence *e, text *message);
+/* Fewer than 100 refreshments where nothing else randomises the path. */
 bool refreshed_too_rarely(const evidence *e, text *message);
+/* Rows that batches may never contain could shift means by more than the budget. */
 bool rare_rows_missed(const evidence *e, text *message);
+/* The run recorded single rows that dominate a parameter. */
 bool influential_rows(const evidence *e, text *message);
+/* The run recorded single groups that dominate a parameter. */
 bool influential_groups(const evidence *e, text *message);
 
 #endif

@@ -105,6 +105,7 @@ static const char *part_of(const result *r, size_t j)
     return !strncmp(name, "cor_", 4) && strstr(name, "__") ? "cor" : "";
 }
 
+/* The summary of parameter j; `buffer` holds its draws. */
 static sbps_status summarize_one(const result *r, size_t j, double *buffer, sbps_parameter *out,
                                  sbps_error *err)
 {
@@ -120,6 +121,7 @@ static sbps_status summarize_one(const result *r, size_t j, double *buffer, sbps
     return SBPS_OK;
 }
 
+/* A buffer for the draws of one parameter, malloced. */
 static double *new_draw_buffer(const result *r)
 {
     return malloc((r->chains * r->draws + 1) * sizeof(double));
@@ -167,6 +169,7 @@ static const char *or_unknown(const char *value)
     return value ? value : "unknown";
 }
 
+/* Lines on the model and the settings of the run. */
 static void add_setting(text *t, const result *r)
 {
     const result_info *info = &r->info;
@@ -201,6 +204,7 @@ static void add_setting(text *t, const result *r)
     text_add(t, "\n");
 }
 
+/* Lines on bias, ESS and cost. */
 static void add_outcome(text *t, const result_info *info)
 {
     text_add(t, "stated bias   ");
@@ -222,6 +226,7 @@ static void add_outcome(text *t, const result_info *info)
     if (info->interrupted) text_add(t, "note          the run was interrupted\n");
 }
 
+/* The summary as text. */
 static void write_table(text *t, const result *r, const sbps_parameter *parameters)
 {
     add_setting(t, r);
@@ -322,6 +327,7 @@ static const run_field rank_fields[] = {
     {"rank_rhat", add_number, offsetof(result, info.rank_rhat)},
 };
 
+/* A member of "run". */
 static void add_field(text *t, const result *r, const run_field *of)
 {
     text_add(t, "    \"%s\": ", of->key);
@@ -329,6 +335,7 @@ static void add_field(text *t, const result *r, const run_field *of)
     text_add(t, ",\n");
 }
 
+/* The member "run", and for several ranks their members. */
 static void add_run(text *t, const result *r)
 {
     text_add(t, "  \"run\": {\n");
@@ -340,6 +347,7 @@ static void add_run(text *t, const result *r)
     text_add(t, "    \"version\": \"%s\"\n  },\n", SBPS_VERSION);
 }
 
+/* An element of "parameters". */
 static void add_parameter(text *t, const sbps_parameter *p)
 {
     size_t k = 0;
