@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What commands say to a terminal has colours, to a pipe none; NO_COLOR and TERM=dumb turn them off; words stay the same.
+"""Output to a terminal has colours, to a pipe none; NO_COLOR and TERM=dumb turn them off; words stay the same.
    colour.py PROGRAM: in an empty folder."""
 import os
 import pty

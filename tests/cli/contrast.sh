@@ -99,7 +99,7 @@ if Rscript --vanilla -e 'library(posterior)' >/dev/null 2>&1; then
     "${contrast[@]}" 'a - b' 'exp(a) / b' 'a > b' 'inv_logit(`2nd`)' 'abs(a)^1.5' 'groupx-y * 2' --json >ours.json
     Rscript --vanilla "$root/tests/cli/contrast_by_posterior.R" run.csv >theirs.csv 2>.err ||
         fault referee "$(head -n 3 .err)"
-    python3 - <<'P' || fault referee 'R says otherwise'
+    python3 - <<'P' || fault referee 'R has other numbers'
 import csv, json, math, sys
 ours = json.load(open("ours.json"))["contrasts"]
 theirs = list(csv.DictReader(open("theirs.csv")))

@@ -31,7 +31,7 @@ try 'float'                0 '' '' "$sbps" convert data.csv f.tbl --target y --s
 try 'sample of floats'     0 '' '^logistic regression of .y. ' "$sbps" sample f.tbl --model logistic "${quick[@]}" -o f.nc
 [ "$(stat -c %s f.tbl)" -lt "$(stat -c %s t.tbl)" ] || fault 'float' 'is not smaller'
 
-# Few entries in many columns: sparse rows, without being asked.
+# Few entries in many columns: sparse rows by default.
 awk 'BEGIN { srand(1); for (i = 0; i < 2000; i++) {
     printf "%d", rand() < 0.4; for (j = 1; j < 200; j++) if (rand() < 0.02) printf " %d:1", j; print "" } }' >few.svm
 try 'sparse'               0 '' '' "$sbps" convert few.svm few.tbl

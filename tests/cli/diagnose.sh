@@ -30,7 +30,7 @@ run() { # NAME OPTIONS...: samples, then diagnoses into .diagnosis as one line
     [ -s .err ] && fault "$name" "diagnose prints: $(head -n 1 .err)"
     tr -s '\n ' '  ' <.out >.diagnosis
     [ "$(grep -cE '^[0-9]+\. ' .out)" -eq "$(grep -c 'What to do: ' .out)" ] ||
-        fault "$name" 'a finding does not say what to do'
+        fault "$name" 'a finding has no remedy'
     "$sbps" diagnose run.nc --json >.json
     /usr/bin/python3 -m json.tool .json >/dev/null || fault "$name" 'no JSON'
     [ "$(grep -cE '^[0-9]+\. ' .out)" -eq "$(grep -c '"seen".*"remedy"' .json)" ] || fault "$name" 'JSON has other findings'
@@ -58,7 +58,7 @@ clean() { # NAME OPTIONS...
 clean 'default, d = 20'     paper.csv "${logistic[@]}"
 clean 'default, d = 3'      small.csv "${logistic[@]}"
 clean 'default, rare'       rare.csv "${logistic[@]}"
-grep -q 'missed bounces' .diagnosis || fault 'default, rare' 'does not say what was missed'
+grep -q 'missed bounces' .diagnosis || fault 'default, rare' 'the missed bounces are not reported'
 clean 'sbps, d = 20'        paper.csv "${logistic[@]}" --sampler sbps
 clean 'default, gaussian'   --model gaussian --dim 5
 clean 'default, noise'      --model gaussian --dim 5 --gradient-noise 3

@@ -16,7 +16,7 @@ for method in newton lbfgs sag; do
     try "$method, csv"     0 "^name,value x1,$number x2,$number x3,$number $" '' "$sbps" map "${logistic[@]}" --method $method --tolerance 1e-7 --csv
     cp .out $method.csv
 done
-try 'epochs are told'  0 'method +sag, [0-9]+ epochs' '' "$sbps" map "${logistic[@]}" --method sag
+try 'epochs are shown'  0 'method +sag, [0-9]+ epochs' '' "$sbps" map "${logistic[@]}" --method sag
 for method in lbfgs sag; do # to 1e-7 posterior sd, which are about 0.1 here
     awk -F, 'NR == FNR { w[$1] = $2; next } FNR > 1 && ($2 - w[$1])^2 > 1e-14 { exit 1 }' newton.csv $method.csv ||
         fault "by $method" "$(paste -d' ' newton.csv $method.csv)"

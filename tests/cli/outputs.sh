@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What stands on the disk is not lost: a failing checkpoint, a run without draws, files that name each
+# Files on the disk are not lost: a failing checkpoint, a run without draws, files that name each
 # other or an input, a skeleton with a gap or with two writers.
 . "$(dirname "$0")/common.sh"
 

@@ -68,7 +68,7 @@ done
 # ---- levels of groups ----
 sed '2s/,g[0-9],/,new,/' table.csv >new_group.csv
 try 'a new group'          1 '' "row 1: the run had no level 'new' of 'g'; --new-levels prior draws" "${predict[@]}" grouped.nc new_group.csv -o x.csv
-try 'a new group, by law'  0 'row,mean' 'rows/s' "${predict[@]}" grouped.nc new_group.csv --new-levels prior
+try 'a new group, by its prior'  0 'row,mean' 'rows/s' "${predict[@]}" grouped.nc new_group.csv --new-levels prior
 cases=$((cases + 1))
 "${predict[@]}" grouped.nc new_group.csv --new-levels prior 2>/dev/null >prior.csv
 "${predict[@]}" grouped.nc table.csv 2>/dev/null | tail -n +3 | cmp -s - <(tail -n +3 prior.csv) || fault 'a new group' 'others changed'
@@ -146,7 +146,7 @@ for name in plain named; do
     sed 's/g\([0-9]\)/new\1/' $name.csv >new_$name.csv
     for kind in mean outcome density; do "${predict[@]}" $name.nc $name.csv --kind $kind 2>/dev/null; done >$name.answer
     "${predict[@]}" $name.nc new_$name.csv --new-levels prior 2>/dev/null >>$name.answer
-    for ask in score loo; do "$sbps" $ask $name.nc $name.csv --json 2>/dev/null | sed "s/$name/run/g"; done >>$name.answer
+    for command in score loo; do "$sbps" $command $name.nc $name.csv --json 2>/dev/null | sed "s/$name/run/g"; done >>$name.answer
     "$sbps" check $name.nc $name.csv --json 2>/dev/null | grep -o '"prior": [0-9.e-]*' >>$name.answer
 done
 cases=$((cases + 1))
