@@ -94,7 +94,7 @@ static void print_case(const sbps_option_info *flag)
     puts("' ;;");
 }
 
-static void print_commands(void)
+static void print_command_names(void)
 {
     for (size_t i = 0; command_at(i); i++) printf("%s%s", i ? " " : "", command_at(i)->name);
 }
@@ -117,7 +117,7 @@ static void print_bash(void)
          "values= flags=\n"
          "    if [ \"$COMP_CWORD\" -eq 1 ]; then");
     fputs("        COMPREPLY=($(compgen -W '", stdout);
-    print_commands();
+    print_command_names();
     puts(" --help --version' -- \"$word\"))\n        return\n    fi\n    case $before in");
     each_flag_with_values(print_case);
     puts("    esac\n    case ${COMP_WORDS[1]} in");

@@ -26,7 +26,7 @@ static double pause_of(const display *d)
 }
 
 /* Called by the library with its progress; returns false to stop. */
-static bool watch(void *self, const char *stage, size_t rows, double share)
+static bool show_conversion(void *self, const char *stage, size_t rows, double share)
 {
     display *d = self;
     double now = clock_seconds(), done = strcmp(stage, "reading") ? NAN : share * d->bytes;
@@ -151,7 +151,7 @@ static int convert_files(const arguments *args, const char *from, size_t memory)
     if (status == SBPS_OK) status = take_options(args, options, &err);
     if (status == SBPS_OK) status = check_paths(from, to, &err);
     if (status == SBPS_OK)
-        status = sbps_table_convert(from, to, options, memory, watch, &shown, &err);
+        status = sbps_table_convert(from, to, options, memory, show_conversion, &shown, &err);
     if (shown.drawn) fputs("\r\033[K", stderr);
     if (status == SBPS_OK) status = report_notes(from, to, flag_is_on(args, "json"), &err);
     sbps_options_destroy(options);

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include <string.h>
 
+/* Columns of the layout. */
 enum { NAME_COLUMN = 12, FLAG_INDENT = 2, HELP_INDENT = 28 };
 
 static void print_commands(FILE *to)
@@ -21,9 +22,8 @@ void help_overview(FILE *to)
     fputs("sbps: posterior sampling for big tables\n\n", to);
     fputs("Usage: sbps SUBCOMMAND ...\n\n", to);
     print_commands(to);
-    fputs("\n`sbps SUBCOMMAND --help` explains a subcommand, `sbps list options` lists all "
-          "options,\n"
-          "`sbps --version` prints the version.\n\n",
+    fputs("\n`sbps SUBCOMMAND --help` explains a subcommand, `sbps list options` lists all\n"
+          "options, `sbps --version` prints the version.\n\n",
           to);
     fputs("Example:\n"
           "  sbps simulate logistic --rows 10000 --dim 20 -o data.csv\n"

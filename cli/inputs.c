@@ -163,7 +163,7 @@ typedef struct {
 } reading;
 
 /* Called by the library with the fraction of the file that is read. */
-static bool watch(void *self, const char *stage, size_t row_count, double share)
+static bool report_reading(void *self, const char *stage, size_t row_count, double share)
 {
     const reading *r = self;
     (void)stage, (void)row_count;
@@ -198,7 +198,7 @@ sbps_status inputs_open(sbps_ranks *ranks, const char *data, const sbps_options 
         return sbps_table_read(NULL, options, &how, out, err);
     if (!data) return open_none(ranks, out, err);
     interrupt_mapped(data);
-    how.watch = watch;
+    how.watch = report_reading;
     how.self = &r;
     sbps_status status = sbps_table_read(data, options, &how, out, err);
     if (status == SBPS_OK) inputs_report(data, *out);

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include <string.h>
 
+/* What can be listed: families of kinds, and the options. */
 static const char *const families[] = {"models", "families", "samplers",
                                        "priors", "columns",  "options"};
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* In the order of the help page. */
 static const command *const commands[] = {
     &command_sample,  &command_summary,  &command_diagnose, &command_contrast,
     &command_report,  &command_predict,  &command_score,    &command_loo,

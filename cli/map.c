@@ -36,7 +36,7 @@ static sbps_format format_of(const arguments *args, const char *path)
 
 /* Warns if the search ended farther from the mode than --tolerance; the best point found is
  * reported all the same. */
-static void warn(const sbps_mode *mode, const sbps_options *options)
+static void warn_about_mode(const sbps_mode *mode, const sbps_options *options)
 {
     sbps_mode_info info = {.struct_size = sizeof info};
     sbps_mode_describe(mode, &info);
@@ -91,7 +91,7 @@ static int mode_command(const arguments *args,
     if (status == SBPS_OK) status = make_report(mode, format_of(args, path), &text, &err);
     if (status == SBPS_OK && first)
         status = write_report(text, path, format_of(args, path), &err);
-    if (status == SBPS_OK) warn(mode, options);
+    if (status == SBPS_OK) warn_about_mode(mode, options);
     sbps_free(text);
     sbps_mode_destroy(mode);
     sbps_table_destroy(table);

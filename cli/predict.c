@@ -7,10 +7,11 @@
 #include <errno.h>
 #include <string.h>
 
-enum { DRAWS_USUAL = 1000 };
+enum { DRAWS_USUAL = 1000 }; /* default of --max-draws */
 
+/* What the child process needs. */
 typedef struct {
-    const char *run, *data;
+    const char *run, *data; /* file names */
     sbps_prediction how;
 } predict_request;
 
@@ -24,7 +25,7 @@ static bool write_out(void *self, const char *bytes, size_t count)
 }
 
 /* Prints how many rows were predicted, how fast, and which were not. */
-static void print_summary(const predict_request *r, const sbps_predicted *done)
+static void print_prediction_counts(const predict_request *r, const sbps_predicted *done)
 {
     char rows[32], rate[32], time[32];
     size_t empty = done->lacking + done->not_finite;
@@ -54,7 +55,7 @@ static sbps_status predict(const void *self, sbps_error *err)
     sbps_predicted done = {.struct_size = sizeof done};
     sbps_status status = sbps_result_read(r->run, &result, err);
     if (status == SBPS_OK) status = sbps_predict(result, r->run, r->data, &r->how, &done, err);
-    if (status == SBPS_OK) print_summary(r, &done);
+    if (status == SBPS_OK) print_prediction_counts(r, &done);
     sbps_result_destroy(result);
     return status;
 }

@@ -17,6 +17,7 @@
 #define LINE_SECONDS        10.0
 #define STATUS_BAR_SECONDS  1
 #define STATUS_LINE_SECONDS 10
+/* Width of the bar; bytes of a line and of a field. */
 enum { BAR_CELLS = 20, LINE_SIZE = 256, FIELD_SIZE = 48, FIELDS = 7 };
 
 double clock_seconds(void)
@@ -214,7 +215,7 @@ static void print_status(status_line *w)
 }
 
 /* The thread: wakes up when a line is due or the step changes. */
-static void *watch(void *self)
+static void *show_status(void *self)
 {
     status_line *w = self;
     pthread_mutex_lock(&w->lock);
@@ -236,7 +237,7 @@ static bool start_thread(status_line *w)
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->change, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    return pthread_create(&w->thread, NULL, watch, w) == 0;
+    return pthread_create(&w->thread, NULL, show_status, w) == 0;
 }
 
 status_line *status_line_begin(const char *mode, const char *what)

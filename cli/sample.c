@@ -162,7 +162,7 @@ static void print_verdict(const verdict *v)
 }
 
 /* Prints warnings. `where`: the file with the draws; `sbps diagnose` reads only NetCDF. */
-static void warn(const verdict *v, const sbps_options *options, const char *where)
+static void warn_about_result(const verdict *v, const sbps_options *options, const char *where)
 {
     char more[PATH_MAX + 64] = "";
     if (output_is_netcdf(where)) snprintf(more, sizeof more, "; see `sbps diagnose %s`", where);
@@ -244,7 +244,7 @@ static sbps_status save_result(const sbps_run *run, const task *of, sbps_error *
     if (!quiet && status == SBPS_OK) output_report(where);
     if (assess_result(run, result, &v, &unjudged) == SBPS_OK) {
         if (!quiet) print_verdict(&v);
-        if (*where) warn(&v, options, where);
+        if (*where) warn_about_result(&v, options, where);
     } else {
         print_message("warning: the draws could not be judged: %s", unjudged.text);
     }

@@ -4,8 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { DRAWS_USUAL = 4000 };
+enum { DRAWS_USUAL = 4000 }; /* default of --max-draws */
 
+/* What the child process needs. */
 typedef struct {
     const arguments *args;
     sbps_scoring how;
@@ -101,6 +102,8 @@ static int run(const arguments *args, sbps_status (*work)(const void *self, sbps
     return report_status(guard(args->operands[0], work, &r, &err), &err);
 }
 
+/* ---- the subcommands ---- */
+
 static int score_run(const arguments *args)
 {
     return run(args, do_score);
@@ -121,6 +124,7 @@ static int compare_run(const arguments *args)
     return run(args, do_compare);
 }
 
+/* Flags that several subcommands share. */
 #define JSON_FLAG                                                                              \
     {                                                                                          \
         .name = "json", .fallback = "", .group = "Options",                                    \

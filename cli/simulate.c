@@ -2,6 +2,7 @@
 #include "cli/output.h"
 #include <stdlib.h>
 
+/* Defaults of --rows, --dim and --seed. */
 enum { ROWS_USUAL = 1000, DIM_USUAL = 20, SEED_USUAL = 1 };
 
 static int simulate_run(const arguments *args)

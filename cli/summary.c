@@ -4,8 +4,9 @@
 #include "cli/guard.h"
 #include "cli/output.h"
 
+/* What the child process needs. */
 typedef struct {
-    const char *path;
+    const char *path; /* the run file */
     sbps_format format;
 } summary_request;
 

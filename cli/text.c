@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+/* Bytes of a message; columns of a terminal; names that suggest_name compares. */
 enum {
     MESSAGE_SIZE = 16384,
     WIDTH_USUAL = 80,

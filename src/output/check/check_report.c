@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS    79
+#define COLUMNS    79 /* of the text */
 #define INDENT     3
 #define ROWS_SHOWN 15 /* of tables with a row for every column or parameter */
 
@@ -264,7 +264,7 @@ static void write_sensitivity(const predictive_checks *c, text *t)
                     "sensitivity to the likelihood is underestimated\n");
 }
 
-static void write_text(const predictive_checks *c, text *t)
+static void write_checks_text(const predictive_checks *c, text *t)
 {
     write_verdict(c, t);
     write_statistics(c, t);
@@ -425,5 +425,5 @@ static void checks_json(const predictive_checks *c, text *t)
 
 void checks_write(const predictive_checks *c, sbps_format format, text *t)
 {
-    (format == SBPS_JSON ? checks_json : write_text)(c, t);
+    (format == SBPS_JSON ? checks_json : write_checks_text)(c, t);
 }

@@ -28,7 +28,7 @@ typedef struct {
 #define PARAMETERS_NAMED 5
 
 /* Appends the finding that was written, if there is one, to the checks. */
-static void add_finding(assessment *j)
+static void close_finding(assessment *j)
 {
     predictive_checks *c = j->c;
     j->failed |= j->message.failed || j->remedy.failed;
@@ -648,7 +648,7 @@ sbps_status checks_diagnose(const row_sample *s, predictive_checks *c, sbps_erro
         text_cut(&j.remedy, 0);
         j.of_priors = false;
         diagnoses[k](&j);
-        add_finding(&j);
+        close_finding(&j);
     }
     text_free(&j.message);
     text_free(&j.remedy);

@@ -23,9 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOWER     0.99
+#define LOWER     0.99 /* the powers a of (2) */
 #define UPPER     1.01
-#define THRESHOLD 0.05
+#define THRESHOLD 0.05 /* of the sensitivity, for a diagnosis */
 
 enum { PRIOR_DOWN, PRIOR_UP, LIKELIHOOD_DOWN, LIKELIHOOD_UP, SCALINGS };
 

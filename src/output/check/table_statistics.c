@@ -110,6 +110,7 @@ static double kurtosis_of(const all_sums *a, const table_sums *t)
     return t->r4 / a->rows / (r2 * r2);
 }
 
+/* A statistic, and the targets that have it. */
 typedef struct {
     const char *name;
     double (*of)(const all_sums *a, const table_sums *t);

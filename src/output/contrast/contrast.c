@@ -28,8 +28,10 @@ typedef struct {
     double bias;                    /* of the mean, in sd of the expression */
 } contrast;
 
+/* A column from the summary of the draws of g. */
 #define DRAWN(field) .name = #field, .offset = offsetof(contrast, of.field)
 
+/* The same names as in a summary; p_positive is P(g > 0). */
 static const column contrast_columns[] = {
     {DRAWN(mean), .kind = CELL_VALUE},
     {.name = "mcse", .offset = offsetof(contrast, of.mcse_mean), .kind = CELL_ERROR},
@@ -155,7 +157,7 @@ static sbps_status evaluate_contrast(const result *r, const workspace *s, contra
 }
 
 /* The report as JSON. */
-static void write_json(text *t, const result *r, const grid *g)
+static void write_contrasts_json(text *t, const result *r, const grid *g)
 {
     text_add(t, "{\n  \"chains\": %zu,\n  \"draws\": %zu,\n  \"contrasts\": [\n", r->chains,
              r->draws);
@@ -184,7 +186,7 @@ static sbps_status write_all(const result *r, const contrast *all, size_t count,
     sbps_status status = numbers_begin(&locale, err);
     if (status != SBPS_OK) return status;
     if (format == SBPS_JSON)
-        write_json(&t, r, &g);
+        write_contrasts_json(&t, r, &g);
     else
         (format == SBPS_CSV ? grid_csv : grid_table)(&t, &g);
     numbers_end(&locale);

@@ -25,6 +25,7 @@
 
 typedef enum { LEVEL_COMPARISON, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_POWER } operator_level;
 
+/* An operator: its characters, its precedence and what it computes. */
 typedef struct {
     const char *written;
     operator_level level;
@@ -95,12 +96,12 @@ static double is_other(double x, double y)
     return truth(x != y, x, y);
 }
 
-static double smaller_of(double x, double y)
+static double smaller_value(double x, double y)
 {
     return isnan(x) || x < y ? x : y;
 }
 
-static double larger_of(double x, double y)
+static double larger_value(double x, double y)
 {
     return isnan(x) || x > y ? x : y;
 }
@@ -144,6 +145,7 @@ static const binary_operator *operator_at(const char *at, operator_level level)
     return NULL;
 }
 
+/* Name, function of one argument, operation on any number of arguments. */
 #define FUNCTIONS(X)                                                                           \
     X("exp", exp, NULL)                                                                        \
     X("log", log, NULL)                                                                        \
@@ -151,8 +153,8 @@ static const binary_operator *operator_at(const char *at, operator_level level)
     X("abs", fabs, NULL)                                                                       \
     X("logit", logit, NULL)                                                                    \
     X("inv_logit", inv_logit, NULL)                                                            \
-    X("min", NULL, smaller_of)                                                                 \
-    X("max", NULL, larger_of)
+    X("min", NULL, smaller_value)                                                              \
+    X("max", NULL, larger_value)
 
 static const expression_function functions[] = {
 #define FUNCTION(name, one, two) {name, one, two},

@@ -70,7 +70,7 @@ static void add_covariance(text *t, const approximation *a, size_t width)
     }
 }
 
-static void write_text(text *t, const approximation *a)
+static void write_approximation_text(text *t, const approximation *a)
 {
     size_t width = name_width(a);
     add_heading(t, a);
@@ -141,7 +141,7 @@ static void add_string(text *t, const char *key, const char *value)
 }
 
 /* The member "run" of JSON. */
-static void add_run(text *t, const approximation *a)
+static void add_search(text *t, const approximation *a)
 {
     const sbps_mode_info *info = &a->info;
     text_add(t, "  \"run\": {\n");
@@ -194,7 +194,7 @@ static void add_matrix(text *t, const approximation *a)
 static void write_approximation_json(text *t, const approximation *a)
 {
     text_add(t, "{\n");
-    add_run(t, a);
+    add_search(t, a);
     if (a->sd) {
         text_add(t, "  \"nll_per_row\": {\n");
         add_key(t, "mean", a->nll.mean);
@@ -211,7 +211,7 @@ static void write_approximation_json(text *t, const approximation *a)
 }
 
 static void (*const writers[])(text *t, const approximation *a) = {
-    [SBPS_TEXT] = write_text,
+    [SBPS_TEXT] = write_approximation_text,
     [SBPS_CSV] = write_approximation_csv,
     [SBPS_JSON] = write_approximation_json,
 };

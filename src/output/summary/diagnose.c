@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define COLUMNS 79
+#define COLUMNS 79 /* of the text */
 #define INDENT  3
 
 /* The findings that are being written. */

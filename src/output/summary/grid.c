@@ -114,7 +114,7 @@ void grid_table(text *t, const grid *g)
 }
 
 /* Adds a comma and a number of CSV. */
-static void add_number(text *t, double value)
+static void add_csv_number(text *t, double value)
 {
     if (isnan(value))
         text_add(t, ",NaN");
@@ -132,7 +132,7 @@ void grid_csv(text *t, const grid *g)
     for (size_t i = 0; i < g->count; i++) {
         text_csv_field(t, grid_name(g, i));
         for (const column *c = g->columns; c->name; c++)
-            add_number(t, column_value(c, grid_row(g, i)));
+            add_csv_number(t, column_value(c, grid_row(g, i)));
         text_add(t, "\n");
     }
 }

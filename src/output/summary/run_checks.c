@@ -3,11 +3,14 @@
  * of the posterior, and a longer run does not change them, but a reader should know. */
 #include "output/summary/run_checks.h"
 
+/* Remedies of several findings. */
 #define WIDER_BAND                                                                             \
     "Use a larger --batch-size or a wider --band (or leave both at auto), or a better "        \
     "--control-variate. If this bias is acceptable, raise --bias-budget."
 #define OTHER_SAMPLER "Use another sampler: sbps stays within its budget, hmc has no such bias."
 
+/* Each entry: the condition, what it means, what to do, and what to do if the sampler has no
+ * band (NULL: the same). A more specific check comes before those that it causes. */
 const check run_checks[] = {
     {interrupted, "The file holds the draws up to that moment. They may be too few.",
      "Run it again to the end, or continue from its checkpoint with --resume if it wrote one.",

@@ -18,6 +18,7 @@
 /* ---- columns ---- */
 
 /* Scripts rely on the order of columns: a new one goes after those of its kind. */
+/* A column from the result (the whole path), and one from the stored draws. */
 #define PATH(field)                                                                            \
     .name = #field, .source = offsetof(result, field), .offset = offsetof(sbps_parameter, field)
 #define DRAWS(field)                                                                           \
@@ -227,7 +228,7 @@ static void add_outcome(text *t, const result_info *info)
 }
 
 /* The summary as text. */
-static void write_table(text *t, const result *r, const sbps_parameter *parameters)
+static void write_summary_text(text *t, const result *r, const sbps_parameter *parameters)
 {
     add_setting(t, r);
     add_outcome(t, &r->info);
@@ -237,7 +238,7 @@ static void write_table(text *t, const result *r, const sbps_parameter *paramete
 
 /* ---- CSV and JSON ---- */
 
-static void write_csv(text *t, const result *r, const sbps_parameter *parameters)
+static void write_summary_csv(text *t, const result *r, const sbps_parameter *parameters)
 {
     grid_csv(t, &(grid){PARAMETER_GRID(parameters, r->dim)});
 }
@@ -360,7 +361,7 @@ static void add_parameter(text *t, const sbps_parameter *p)
     text_add(t, "}");
 }
 
-static void write_json(text *t, const result *r, const sbps_parameter *parameters)
+static void write_summary_json(text *t, const result *r, const sbps_parameter *parameters)
 {
     text_add(t, "{\n");
     add_run(t, r);
@@ -375,9 +376,9 @@ static void write_json(text *t, const result *r, const sbps_parameter *parameter
 typedef void summary_writer(text *t, const result *r, const sbps_parameter *parameters);
 
 static summary_writer *const writers[] = {
-    [SBPS_TEXT] = write_table,
-    [SBPS_CSV] = write_csv,
-    [SBPS_JSON] = write_json,
+    [SBPS_TEXT] = write_summary_text,
+    [SBPS_CSV] = write_summary_csv,
+    [SBPS_JSON] = write_summary_json,
 };
 
 sbps_status report_summary(const result *r, sbps_format format, char **out, sbps_error *err)
