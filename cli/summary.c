@@ -160,14 +160,13 @@ typedef struct {
     const char *page; /* NULL: standard output */
 } page_request;
 
-/* The page, with predictive checks if there is data. */
+/* The page; with predictive checks unless r->data is NULL. */
 static sbps_status make_page(const page_request *r, const sbps_result *result, char **out,
                              sbps_error *err)
 {
     static const sbps_scoring how = {
         .struct_size = sizeof how, .rows = SIZE_MAX, .max_draws = DRAWS_MAX, .seed = 1};
-    if (!r->data) return sbps_result_page(result, out, err);
-    return sbps_result_page_data(result, r->path, r->data, &how, out, err);
+    return sbps_result_page(result, r->path, r->data, &how, out, err);
 }
 
 /* Reads the run and writes its page, for guard(). */
