@@ -1,12 +1,13 @@
 /* GNU long options: --name value, --name=value, switches --name or --name=true|false; -o for
- * --output and -h for --help; -- ends options. Abbreviations are not accepted: a script written
- * today must not change its meaning when an option is added. */
+ * --output and -h for --help; -- ends options. Abbreviations are not accepted, since an option
+ * added later could change their meaning. */
 #include "cli/cli.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether a subcommand takes this option of the library. */
 static bool serves(const command *c, size_t option)
 {
     return c->library_options && sbps_option_serves(option, c->name);
@@ -19,7 +20,8 @@ size_t flag_count(const command *c)
     return count;
 }
 
-/* Where the library's table has the name text[0..length), or the number of its options. */
+/* The index of the name text[0..length) in the table of the library; the number of options if
+ * it is not there. */
 static size_t library_place(const char *text, size_t length, sbps_option_info *out)
 {
     size_t count = sbps_option_count();
@@ -30,6 +32,7 @@ static size_t library_place(const char *text, size_t length, sbps_option_info *o
     return count;
 }
 
+/* The option of this name in the table of the library; without a group if there is none. */
 static sbps_option_info library_flag(const char *name)
 {
     sbps_option_info flag;
@@ -47,23 +50,25 @@ sbps_option_info flag_at(const command *c, size_t index)
     return sbps_option_at(option);
 }
 
+/* For suggest_name: the names of the flags of a command. */
 static const char *flag_name(const void *of, size_t index)
 {
     const command *c = of;
     return index < flag_count(c) ? flag_at(c, index).name : NULL;
 }
 
+/* Prints that there is no such flag, with a suggestion. */
 static int unknown_flag(const command *c, const char *text, size_t length)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)length, text);
     const name_list flags = {flag_name, c, "--"};
-    name_hint hint = suggest_name(name, flags, "; `sbps %s --help` lists them", c->name);
-    complain("%s: unknown option '--%s'%s", c->name, name, hint.text);
+    name_hint hint = suggest_name(name, flags, "; `sbps %s --help` lists all options", c->name);
+    print_message("%s: unknown option '--%s'%s", c->name, name, hint.text);
     return CODE_USAGE;
 }
 
-/* False when there is none of the name text[0..length). */
+/* Finds the flag of the name text[0..length); false if the subcommand has none. */
 static bool find_flag(const command *c, const char *text, size_t length, sbps_option_info *out)
 {
     for (size_t i = 0; i < c->flag_count; i++) {
@@ -75,24 +80,25 @@ static bool find_flag(const command *c, const char *text, size_t length, sbps_op
     return place < sbps_option_count() && serves(c, place);
 }
 
+/* Checks a flag and its value (NULL: none) and appends it. */
 static int keep_flag(arguments *args, const sbps_option_info *flag, const char *value)
 {
     bool on_or_off = !value || !strcmp(value, "true") || !strcmp(value, "false");
     if (flag->argument && !value) {
-        complain("%s: --%s: a value is missing: want %s", args->command->name, flag->name,
-                 flag->argument);
+        print_message("%s: --%s needs a value: %s", args->command->name, flag->name,
+                      flag->argument);
         return CODE_USAGE;
     }
     if (!flag->argument && !on_or_off) {
-        complain("%s: --%s is a switch: it takes no value but true or false, not '%s'",
-                 args->command->name, flag->name, value);
+        print_message("%s: --%s is a switch: its value is true or false, not '%s'",
+                      args->command->name, flag->name, value);
         return CODE_USAGE;
     }
     args->flags[args->flag_count++] = (parsed_flag){flag->name, value};
     return CODE_OK;
 }
 
-/* argv[*at] opens with --; moves `at` past a value that stands by itself. */
+/* Parses argv[*at], which begins with --; advances *at if the value is the next argument. */
 static int take_long(arguments *args, int argc, char **argv, int *at)
 {
     const char *name = argv[*at] + 2, *equals = strchr(name, '=');
@@ -109,7 +115,7 @@ static int take_long(arguments *args, int argc, char **argv, int *at)
     return keep_flag(args, &flag, value);
 }
 
-/* -o FILE, -oFILE, -h. */
+/* Parses -o FILE, -oFILE or -h. */
 static int take_short(arguments *args, int argc, char **argv, int *at)
 {
     const char *text = argv[*at];
@@ -119,25 +125,26 @@ static int take_short(arguments *args, int argc, char **argv, int *at)
         return CODE_OK;
     }
     if (text[1] != 'o' || !find_flag(args->command, "output", 6, &flag)) {
-        complain("%s: unknown option '%s'; `sbps %s --help` lists them", args->command->name,
-                 text, args->command->name);
+        print_message("%s: unknown option '%s'; `sbps %s --help` lists all options",
+                      args->command->name, text, args->command->name);
         return CODE_USAGE;
     }
     const char *value = text[2] ? text + 2 : *at + 1 < argc ? argv[++*at] : NULL;
     return keep_flag(args, &flag, value);
 }
 
+/* Checks the number of operands. */
 static int check_operands(const arguments *args)
 {
     const command *c = args->command;
     if (args->help) return CODE_OK;
     if (args->operand_count < c->min_operands) {
-        complain("%s: %s", c->name, c->why);
+        print_message("%s: %s", c->name, c->missing);
         return CODE_USAGE;
     }
     if (args->operand_count > c->max_operands) {
-        complain("%s: '%s' is one operand too many: want `sbps %s %s`", c->name,
-                 args->operands[c->max_operands], c->name, c->operands);
+        print_message("%s: unexpected argument '%s'; usage: sbps %s %s", c->name,
+                      args->operands[c->max_operands], c->name, c->operands);
         return CODE_USAGE;
     }
     return CODE_OK;
@@ -152,7 +159,7 @@ int arguments_parse(const command *c, int argc, char **argv, arguments *out)
     out->operands = calloc(capacity, sizeof *out->operands);
     out->flags = calloc(capacity, sizeof *out->flags);
     if (!out->operands || !out->flags) {
-        complain("%s", sbps_status_text(SBPS_NO_MEM));
+        print_message("%s", sbps_status_text(SBPS_NO_MEM));
         code = CODE_FAILED;
     }
     for (int i = 0; i < argc && code == CODE_OK && !out->help; i++) {
@@ -170,7 +177,7 @@ int arguments_parse(const command *c, int argc, char **argv, arguments *out)
     return code;
 }
 
-/* Bytes that no shell gives a meaning. */
+/* Whether a shell gives none of the characters a meaning. */
 static bool is_plain(const char *text)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -178,7 +185,7 @@ static bool is_plain(const char *text)
     return *text && strspn(text, plain) == strlen(text);
 }
 
-/* In quotes where it needs them; returns where it ends. */
+/* Copies text, in quotes if it needs them; returns the end of the copy. */
 static char *quote(char *to, const char *text)
 {
     bool plain = is_plain(text);
@@ -226,7 +233,7 @@ bool flag_is_on(const arguments *args, const char *name)
     return !strcmp(flag_value(args, name, "false"), "true");
 }
 
-/* Digits up to 2^64 - 1, or a float such as 1e6 that is whole and at most 2^53. */
+/* Reads digits up to 2^64 - 1, or a float such as 1e6 that is whole and at most 2^53. */
 static bool read_count(const char *text, size_t *out)
 {
     char *end;
@@ -248,8 +255,8 @@ bool flag_count_value(const arguments *args, const char *name, size_t fallback, 
     const char *text = flag_value(args, name, NULL);
     *out = fallback;
     if (!text || (read_count(text, out) && *out >= minimum)) return true;
-    complain("%s: --%s: '%s' will not do: want a whole number >= %zu", args->command->name,
-             name, text, minimum);
+    print_message("%s: --%s: '%s' is not a whole number >= %zu", args->command->name, name,
+                  text, minimum);
     return false;
 }
 
@@ -257,6 +264,6 @@ bool flags_format(const arguments *args, sbps_format *out)
 {
     bool csv = flag_is_on(args, "csv"), json = flag_is_on(args, "json");
     *out = csv ? SBPS_CSV : json ? SBPS_JSON : SBPS_TEXT;
-    if (csv && json) complain("%s: --csv and --json exclude each other", args->command->name);
+    if (csv && json) print_message("%s: use --csv or --json, not both", args->command->name);
     return !(csv && json);
 }

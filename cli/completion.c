@@ -1,12 +1,14 @@
-/* sbps completion: what a shell should offer after sbps, made from the tables of subcommands and options. */
+/* sbps completion: scripts that make a shell complete subcommands, options and their values,
+ * generated from the tables of subcommands and options. */
 #include "cli/cli.h"
 #include <string.h>
 
-/* Options whose values are names that the library lists. */
+/* Options whose values are the names of a family. */
 static const struct {
     const char *flag, *family;
 } listed[] = {{"model", "models"}, {"family", "families"}, {"sampler", "samplers"}};
 
+/* The family whose names are the values of this flag, or NULL. */
 static const char *family_of(const char *flag)
 {
     for (size_t i = 0; i < sizeof listed / sizeof *listed; i++)
@@ -14,12 +16,13 @@ static const char *family_of(const char *flag)
     return NULL;
 }
 
+/* Whether the values of a flag are a list of words. */
 static bool has_values(const sbps_option_info *flag)
 {
     return flag->argument && (family_of(flag->name) || strchr(flag->argument, '|'));
 }
 
-/* Split by blanks: the kinds of a family, or what stands between bars. */
+/* Prints the values, separated by spaces: the names of a family, or the words between bars. */
 static void print_values(const sbps_option_info *flag)
 {
     sbps_kind_info kind = {.struct_size = sizeof kind};
@@ -28,12 +31,13 @@ static void print_values(const sbps_option_info *flag)
         printf("%s%s", i ? " " : "", kind.name);
     for (const char *c = flag->argument; !family && *c;) {
         size_t length = strcspn(c, "|");
-        if (!(*c >= 'A' && *c <= 'Z')) printf("%.*s ", (int)length, c); /* FILE is none */
+        if (!(*c >= 'A' && *c <= 'Z'))
+            printf("%.*s ", (int)length, c); /* capitals stand for a value: FILE */
         c += length + (c[length] == '|');
     }
 }
 
-/* Within single quotes, on one line; the marks in `escaped` get a backslash. */
+/* Prints text for use within single quotes; characters of `escaped` get a backslash. */
 static void print_quoted(const char *text, const char *escaped)
 {
     for (; *text; text++) {
@@ -44,6 +48,7 @@ static void print_quoted(const char *text, const char *escaped)
     }
 }
 
+/* Flags without help are hidden. */
 static bool is_shown(const sbps_option_info *flag)
 {
     return flag->help != NULL;
@@ -51,7 +56,7 @@ static bool is_shown(const sbps_option_info *flag)
 
 typedef void flag_printer(const sbps_option_info *flag);
 
-/* Whether a subcommand before this one has an option of its own by that name. */
+/* Whether an earlier subcommand has a flag of this name. */
 static bool had_before(size_t command_index, const char *name)
 {
     for (size_t i = 0; i < command_index; i++)
@@ -60,6 +65,7 @@ static bool had_before(size_t command_index, const char *name)
     return false;
 }
 
+/* A subcommand's own flags, in each_flag_with_values. */
 static void print_own(size_t command_index, flag_printer *print)
 {
     const command *c = command_at(command_index);
@@ -70,7 +76,7 @@ static void print_own(size_t command_index, flag_printer *print)
     }
 }
 
-/* Every option whose values are a list, once. */
+/* Calls `print` once for each flag with a list of values. */
 static void each_flag_with_values(flag_printer *print)
 {
     for (size_t i = 0; i < sbps_option_count(); i++) {
@@ -80,6 +86,7 @@ static void each_flag_with_values(flag_printer *print)
     for (size_t i = 0; command_at(i); i++) print_own(i, print);
 }
 
+/* bash: the values of a flag as a branch of a case. */
 static void print_case(const sbps_option_info *flag)
 {
     printf("    --%s) values='", flag->name);
@@ -87,11 +94,12 @@ static void print_case(const sbps_option_info *flag)
     puts("' ;;");
 }
 
-static void print_commands(void)
+static void print_command_names(void)
 {
     for (size_t i = 0; command_at(i); i++) printf("%s%s", i ? " " : "", command_at(i)->name);
 }
 
+/* The flags of a subcommand, separated by spaces. */
 static void print_flag_list(const command *c)
 {
     for (size_t k = 0; k < flag_count(c); k++) {
@@ -109,7 +117,7 @@ static void print_bash(void)
          "values= flags=\n"
          "    if [ \"$COMP_CWORD\" -eq 1 ]; then");
     fputs("        COMPREPLY=($(compgen -W '", stdout);
-    print_commands();
+    print_command_names();
     puts(" --help --version' -- \"$word\"))\n        return\n    fi\n    case $before in");
     each_flag_with_values(print_case);
     puts("    esac\n    case ${COMP_WORDS[1]} in");
@@ -126,6 +134,7 @@ static void print_bash(void)
          "complete -o filenames -F _sbps sbps");
 }
 
+/* zsh: the same. */
 static void print_zsh_case(const sbps_option_info *flag)
 {
     printf("    --%s) compadd -- ", flag->name);
@@ -133,6 +142,7 @@ static void print_zsh_case(const sbps_option_info *flag)
     puts("; return ;;");
 }
 
+/* zsh: the flags of a subcommand with their help. */
 static void print_zsh_flags(const command *c)
 {
     printf("    %s) flags=(", c->name);
@@ -143,7 +153,7 @@ static void print_zsh_flags(const command *c)
         print_quoted(flag.help, ":\\");
         fputs("' ", stdout);
     }
-    puts("'--help:explain it') ;;");
+    puts("'--help:print help') ;;");
 }
 
 static void print_zsh(void)
@@ -165,6 +175,7 @@ static void print_zsh(void)
          "if [ \"$funcstack[1]\" = _sbps ]; then _sbps \"$@\"; else compdef _sbps sbps; fi");
 }
 
+/* fish: one line for a flag of a subcommand. */
 static void print_fish_flag(const command *c, const sbps_option_info *flag)
 {
     printf("complete -c sbps -n '__fish_seen_subcommand_from %s' -l %s%s%s", c->name,
@@ -207,18 +218,19 @@ static int completion_run(const arguments *args)
         shells[i].print();
         return CODE_OK;
     }
-    complain("completion: no completion for '%s': want bash, zsh or fish", args->operands[0]);
+    print_message("completion: unknown shell '%s': use bash, zsh or fish", args->operands[0]);
     return CODE_USAGE;
 }
 
 const command command_completion = {
     .name = "completion",
     .operands = "bash|zsh|fish",
-    .summary = "Print what makes a shell complete subcommands, options and their values.",
+    .summary =
+        "Print a script that lets a shell complete subcommands, options and their values.",
     .detail = "  eval \"$(sbps completion bash)\"",
     .min_operands = 1,
     .max_operands = 1,
-    .why = "which shell? Want bash, zsh or fish",
+    .missing = "name a shell: bash, zsh or fish",
     .flags = (const sbps_option_info[]){{0}}, /* none */
     .run = completion_run,
 };

@@ -1,5 +1,5 @@
-/* sbps convert: a text table becomes a file that `sample` maps instead of reading. */
-#include "cli/file_conflicts.h"
+/* sbps convert: writes a text table as a binary file that `sample` maps into memory instead of
+ * reading. */
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
@@ -12,18 +12,21 @@
 #define BAR_SECONDS  0.2
 #define LINE_SECONDS 10.0
 
+/* The progress display. */
 typedef struct {
-    bool bar, drawn;
+    bool bar, drawn;    /* a line that is redrawn; it is on the terminal */
     double begun, next; /* monotonic seconds */
-    double bytes;       /* of the text; NAN: unknown */
+    double bytes;       /* of the text file; NAN: unknown */
 } display;
 
+/* Seconds between two updates of the display. */
 static double pause_of(const display *d)
 {
     return d->bar ? BAR_SECONDS : LINE_SECONDS;
 }
 
-static bool watch(void *self, const char *stage, size_t rows, double share)
+/* Called by the library with its progress; returns false to stop. */
+static bool show_conversion(void *self, const char *stage, size_t rows, double share)
 {
     display *d = self;
     double now = clock_seconds(), done = strcmp(stage, "reading") ? NAN : share * d->bytes;
@@ -35,14 +38,14 @@ static bool watch(void *self, const char *stage, size_t rows, double share)
     if (d->bar)
         fprintf(stderr, "\r%s  %s%s rows%s\033[K", stage, part, count, far);
     else
-        complain("%s  %s%s rows%s", stage, part, count, far);
+        print_message("%s  %s%s rows%s", stage, part, count, far);
     fflush(stderr);
     d->drawn = d->bar;
     d->next = now + pause_of(d);
     return !interrupt_came();
 }
 
-/* Bytes with a unit of 1024: 500M, 1.5G. */
+/* Reads a size in bytes with a unit of 1024: 500M, 1.5G. */
 static bool read_memory(const char *text, size_t *out)
 {
     static const char units[] = "KMGT";
@@ -61,6 +64,7 @@ static bool read_memory(const char *text, size_t *out)
     return true;
 }
 
+/* Sets the options of the library, all flags but --memory and --json. */
 static sbps_status take_options(const arguments *args, sbps_options *options, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
@@ -70,16 +74,18 @@ static sbps_status take_options(const arguments *args, sbps_options *options, sb
     return status;
 }
 
+/* The output must not be one of the inputs, and must be writable. */
 static sbps_status check_paths(const char *from, const char *to, sbps_error *err)
 {
     sbps_status status = output_check("convert", to, err);
     if (status == SBPS_OK && is_data(to, from))
-        status = refuse(err, SBPS_BAD_ARG, "convert: %s is %s", to,
-                        strchr(from, '\n') ? "one of the data files" : "the data file itself");
+        status =
+            set_error(err, SBPS_BAD_ARG, "convert: the output %s is %s: choose another name",
+                      to, strchr(from, '\n') ? "one of the data files" : "the data file");
     return status;
 }
 
-/* All operands but the last, a line each, to be freed; NULL: no memory. */
+/* All operands but the last, one per line, malloced; NULL when memory runs out. */
 static char *join_inputs(const arguments *args)
 {
     size_t count = args->operand_count - 1, size = 0;
@@ -92,7 +98,7 @@ static char *join_inputs(const arguments *args)
     return all;
 }
 
-/* A note is a line. */
+/* Prints notes, one per line, as strings of a JSON array. */
 static void print_notes(const char *notes)
 {
     for (size_t printed = 0; notes && *notes; printed++) {
@@ -105,6 +111,7 @@ static void print_notes(const char *notes)
     }
 }
 
+/* The report of --json. */
 static void print_table(const char *to, const sbps_table *table)
 {
     fputs("{\"file\": ", stdout);
@@ -114,7 +121,8 @@ static void print_table(const char *to, const sbps_table *table)
     puts("]}");
 }
 
-/* What was found out and decided, as it will be told whenever the table is used. */
+/* Prints what was decided about the data: the notes that the new table reports whenever it is
+ * used. */
 static sbps_status report_notes(const char *from, const char *to, bool json, sbps_error *err)
 {
     sbps_options *none = NULL;
@@ -128,6 +136,8 @@ static sbps_status report_notes(const char *from, const char *to, bool json, sbp
     return status;
 }
 
+/* Converts, prints the notes, and returns the exit code. SIGINT stops the conversion without an
+ * output. */
 static int convert_files(const arguments *args, const char *from, size_t memory)
 {
     const char *to = args->operands[args->operand_count - 1];
@@ -141,12 +151,12 @@ static int convert_files(const arguments *args, const char *from, size_t memory)
     if (status == SBPS_OK) status = take_options(args, options, &err);
     if (status == SBPS_OK) status = check_paths(from, to, &err);
     if (status == SBPS_OK)
-        status = sbps_table_convert(from, to, options, memory, watch, &shown, &err);
+        status = sbps_table_convert(from, to, options, memory, show_conversion, &shown, &err);
     if (shown.drawn) fputs("\r\033[K", stderr);
     if (status == SBPS_OK) status = report_notes(from, to, flag_is_on(args, "json"), &err);
     sbps_options_destroy(options);
     if (status != SBPS_OK && interrupt_came()) {
-        complain("interrupted: nothing was written");
+        print_message("interrupted: no table was written");
         return CODE_INTERRUPTED;
     }
     return report_status(status, &err);
@@ -157,18 +167,17 @@ static int convert_run(const arguments *args)
     const char *memory_text = flag_value(args, "memory", NULL);
     size_t memory = 0;
     if (memory_text && !read_memory(memory_text, &memory)) {
-        complain("convert: --memory: '%s' will not do: want bytes such as 500M or 1G",
-                 memory_text);
+        print_message("convert: --memory: '%s' is not a size such as 500M or 1G", memory_text);
         return CODE_USAGE;
     }
     char *from = join_inputs(args);
-    if (!from) return complain("out of memory"), CODE_FAILED;
+    if (!from) return print_message("out of memory"), CODE_FAILED;
     int code = convert_files(args, from, memory);
     free(from);
     return code;
 }
 
-/* A flag without a group is the option of that name of the library's table. */
+/* A flag without a group is the library's option of that name. */
 static const sbps_option_info convert_flags[] = {
     {.name = "formula"},
     {.name = "target"},
@@ -188,37 +197,36 @@ static const sbps_option_info convert_flags[] = {
     {.name = "standardize"},
     {.name = "threads"},
     {"storage", "auto|double|float|sparse", "auto", "Options",
-     "How numbers are kept. float: half the size, values rounded to 7 digits. sparse: only "
-     "what is not 0. auto: sparse where that is cheaper, else double."},
+     "How numbers are stored. float: half the size, rounded to 7 digits. sparse: only nonzero "
+     "values. auto: sparse if that is smaller, else double."},
     {"seed", "S", "1", "Options", "Seed of the shuffle: the same seed gives the same file."},
     {"memory", "SIZE", "", "Options",
-     "What the shuffle may use, such as 500M or 1G; the file does not depend on it. Without "
-     "it: "
-     "a quarter of the machine's memory, at most 1G."},
-    {"json", NULL, "", "Options",
-     "What was made, as JSON on standard output: file, rows, and what was found out."},
+     "Memory for the shuffle, such as 500M or 1G; the file does not depend on it. Default: a "
+     "quarter of the machine's memory, at most 1G."},
+    {"json", NULL, "", "Options", "Print the file, its rows and the notes about it as JSON."},
 };
 
 const command command_convert = {
     .name = "convert",
     .operands = "IN... OUT --target COLUMN [options]",
-    .summary =
-        "Turn a text table into one that is mapped instead of read, for data larger than "
-        "memory.",
+    .summary = "Convert a text table to a binary file that is mapped instead of read, for data "
+               "larger than "
+               "memory.",
     .detail =
-        "IN is CSV with a header or libsvm text, plain or packed; - is standard input. Several "
-        "CSV files, or a "
-        "pattern in quotes, are one table. OUT is a binary file that "
-        "`sbps sample OUT --model NAME` opens at once and of which it touches only what it "
-        "needs. Its rows are shuffled. Target, features and the other choices about the data "
-        "are made here and stay.\n\n"
-        "Room is needed beside OUT for twice the table while it is made.\n\n"
+        "IN is CSV with a header or libsvm text, which may be compressed; - is standard input. "
+        "Several "
+        "CSV files, or a pattern in quotes, are one table. OUT is a binary file with shuffled "
+        "rows. "
+        "`sbps sample OUT --model NAME` opens it at once and reads only the parts that it "
+        "needs. "
+        "Target, features and the other choices about the data are fixed here.\n\n"
+        "During the conversion the folder of OUT needs free space for twice the table.\n\n"
         "  sbps convert flights.csv.gz flights.tbl --target delayed\n\n"
         "  sbps convert 2025.csv 2026.csv flights.tbl --target delayed\n\n"
         "  sbps sample flights.tbl --model logistic",
     .min_operands = 2,
     .max_operands = SIZE_MAX,
-    .why = "a file is missing: want `sbps convert IN OUT --target COLUMN`",
+    .missing = "a file name is missing; usage: sbps convert IN OUT --target COLUMN",
     .flags = convert_flags,
     .flag_count = sizeof convert_flags / sizeof *convert_flags,
     .run = convert_run,

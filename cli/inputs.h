@@ -1,4 +1,5 @@
-/* What the subcommands that look at a posterior have in common: options, their checks, the table. */
+/* Options and data of the subcommands that fit a model: sample, map and laplace; convert uses
+ * parts of it. */
 #ifndef CLI_INPUTS_H
 #define CLI_INPUTS_H
 
@@ -6,36 +7,35 @@
 #include "cli/progress.h"
 #include "sbps_ranks.h"
 
-/* The files that the operands name, a line each, to be freed; NULL: none. */
+/* The files among the operands, one per line, malloced; *out is NULL if there are no
+ * operands. */
 sbps_status inputs_data(const arguments *args, char **out, sbps_error *err);
-/* Sets what the command line gives, but for the subcommand's own flags; a config file fills the gaps. */
+
+/* Sets the options and the formula of the command line, except the subcommand's own flags; then
+ * those of the config file that are not set yet. */
 sbps_status inputs_take(const arguments *args, sbps_options *options, sbps_error *err);
-/* Are rows made on the fly, in the place of a file? */
+
+/* Whether rows are generated (--generate) instead of read. */
 bool inputs_generated(const sbps_options *options);
-/* Is a model named, is it known, and does it go with the data? `data` is NULL where none is named.
- * Asked before the table is read: that can take minutes. */
+
+/* Checks that a model is named, known and fits the data (NULL: none), before a table is read,
+ * which may take minutes. `who` is the subcommand. */
 sbps_status inputs_check(const char *who, const sbps_options *options, const char *data,
                          sbps_error *err);
-/* Does the option name one of the family, or auto? */
+
+/* Checks that the value of an option is a name of the family, or auto. */
 sbps_status inputs_check_kind(const sbps_options *options, const char *option,
                               const char *family, sbps_error *err);
-/* NAN for what is no plain file. */
+
+/* Size of a regular file; NAN for anything else. */
 double file_bytes(const char *path);
-/* `shown` is told how far it is; NULL: nobody is. Of several ranks each has its share. */
+
+/* Reads the table; with several ranks each reads its part. `shown` gets the progress; may be
+ * NULL. */
 sbps_status inputs_open(sbps_ranks *ranks, const char *data, const sbps_options *options,
-                        waiting *shown, sbps_table **out, sbps_error *err);
+                        status_line *shown, sbps_table **out, sbps_error *err);
 
-/* What is to be known of how it was read. */
+/* Prints the notes on how a table was read. */
 void inputs_report(const char *data, const sbps_table *table);
-
-/* map.c: finds the mode as the command line says, lets `tell` make the report, and prints it or writes
- * it to -o. The exit code. */
-int mode_command(const arguments *args,
-                 sbps_status (*make_report)(const sbps_mode *mode, sbps_format format,
-                                            char **out, sbps_error *err));
-/* The flags of map and laplace. */
-extern const sbps_option_info mode_flags[];
-extern const char *const mode_outputs[];
-enum { MODE_FLAGS = 3 };
 
 #endif

@@ -1,4 +1,5 @@
-/* Signals. The handler needs to know the run, so this file holds the program's only globals. */
+/* Signals. A handler has no argument for the run, so this file has the only global variables of
+ * the program. */
 #include "cli/interrupt.h"
 #include "cli/cli.h"
 #include <signal.h>
@@ -8,10 +9,11 @@
 static sbps_run *volatile watched;
 static const char *volatile mapped;
 static const char *volatile removed_at_exit;
-static volatile sig_atomic_t requests, /* to end: SIGINT, SIGTERM, SIGHUP */
-    notices,                           /* that the end is near: a batch system's */
-    held, saved;
+static volatile sig_atomic_t requests, /* SIGINT, SIGTERM, SIGHUP */
+    notices,                           /* from a batch system: the others */
+    held, saved; /* interrupt_defer was called; a run was watched and its draws are saved */
 
+/* Ends the program from a signal handler, without flushing. */
 static void exit_now(int code)
 {
     const char *path = removed_at_exit;
@@ -19,13 +21,14 @@ static void exit_now(int code)
     _exit(code);
 }
 
+/* Signals that end the program at their second occurrence. */
 static bool is_request(int number)
 {
     return number == SIGINT || number == SIGTERM || number == SIGHUP;
 }
 
-/* A notice may come again, as SIGXCPU does each second, or before SIGTERM: while draws are saved neither
- * ends the program. */
+/* A notice may come repeatedly, as SIGXCPU does each second, or before SIGTERM: while draws are
+ * saved it does not end the program. */
 static void on_signal(int number)
 {
     static const char message[] = "\nsbps: interrupted\n";
@@ -41,8 +44,8 @@ static void on_signal(int number)
     if (watched) sbps_run_interrupt(watched);
 }
 
-/* Unless it is ignored, as nohup and `trap '' USR1` want it. */
-static void catch (int number)
+/* Handles a signal, unless the parent ignores it, as nohup and `trap '' USR1` do. */
+static void catch_unless_ignored(int number)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
     sigemptyset(&action.sa_mask);
@@ -57,7 +60,7 @@ void interrupt_catch(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) catch (others[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) catch_unless_ignored(others[i]);
 }
 
 void interrupt_remove(const char *path)
@@ -82,23 +85,25 @@ bool interrupt_came(void)
     return requests > 0 || notices > 0;
 }
 
+/* Writes from a signal handler. */
 static void write_stderr(const char *message)
 {
     if (write(STDERR_FILENO, message, strlen(message)) < 0) _exit(CODE_FAILED);
 }
 
-/* Pages behind the end of a mapped file. There is no way back into what was reading them. */
+/* Handler of SIGBUS: a page beyond the end of a mapped file was read, and the read cannot
+ * continue. */
 static void on_lost_page(int number)
 {
     (void)number;
     write_stderr("\nsbps: ");
     write_stderr(mapped ? mapped : "a mapped file");
     write_stderr(
-        ": cannot be read any more: was it cut short while it was in use, or did its disk "
-        "fail?\n");
+        ": cannot be read any more: it was truncated while in use, or its disk failed\n");
     exit_now(CODE_FAILED);
 }
 
+/* Sets the handler of a signal, without SA_RESTART. */
 static void set_action(int number, void (*handler)(int))
 {
     struct sigaction action = {.sa_handler = handler};

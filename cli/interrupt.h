@@ -1,24 +1,36 @@
-/* Ctrl-C, SIGTERM and SIGHUP: the first ends the run early, the second ends the program. SIGXCPU, SIGUSR1,
- * SIGUSR2 and SIGALRM, which batch systems send before they kill: each ends the run early. */
+/* Signals. SIGINT (Ctrl-C), SIGTERM and SIGHUP: the first ends the run early and saves its
+ * draws, the second ends the program at once. SIGXCPU, SIGUSR1, SIGUSR2 and SIGALRM, which
+ * batch systems send before they kill a job, end the run early each time. */
 #ifndef CLI_INTERRUPT_H
 #define CLI_INTERRUPT_H
 
 #include "sbps.h"
 
-void interrupt_catch(void);          /* from now on; without a run to end, the first exits */
-void interrupt_defer(void);          /* the first only shows in interrupt_came */
-void interrupt_watch(sbps_run *run); /* this is the run to end; NULL: none */
-bool interrupt_came(void);
-void interrupt_remove(
-    const char *path); /* removed when a signal ends the program; NULL: nothing */
+/* Handles the signals from now on; while no run is watched, the first request ends the
+ * program. */
+void interrupt_catch(void);
 
-/* A mapped table that is cut short while it is in use ends the program with a sentence; `path` is the
- * table, kept. */
+/* The same, but the first request only sets interrupt_came. */
+void interrupt_defer(void);
+
+/* The run that signals end; NULL: none. */
+void interrupt_watch(sbps_run *run);
+
+/* Whether a signal has come. */
+bool interrupt_came(void);
+
+/* A file that is removed when a signal ends the program (the string is kept); NULL: none. */
+void interrupt_remove(const char *path);
+
+/* If a mapped table becomes shorter while it is in use, the program ends with a message that
+ * names `path` (the string is kept). */
 void interrupt_mapped(const char *path);
 
-/* A reader that went away or a limit on a file's size is an error of the write, not the program's
- * end: draws can still go elsewhere. */
+/* Makes a closed pipe or a limit on file sizes an error of the write instead of the end of the
+ * program, so that draws can still be saved elsewhere. */
 void failed_writes_report(void);
-void broken_pipe(void); /* ends as a program whose reader went away does */
+
+/* Ends the program by SIGPIPE, as is usual when the reader of a pipe has gone. */
+void broken_pipe(void);
 
 #endif

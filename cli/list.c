@@ -1,10 +1,12 @@
-/* sbps list: names that can be asked for, each with its sentence. */
+/* sbps list: the names of models, samplers and so on, with a sentence each. */
 #include "cli/cli.h"
 #include <string.h>
 
+/* What can be listed: families of kinds, and the options. */
 static const char *const families[] = {"models", "families", "samplers",
                                        "priors", "columns",  "options"};
 
+/* For suggest_name: the names of the lists. */
 static const char *family_name(const void *of, size_t index)
 {
     (void)of;
@@ -20,6 +22,7 @@ static bool is_family(const char *name)
 
 /* ---- JSON ---- */
 
+/* A JSON member; NULL is null. */
 static void print_member(const char *before, const char *key, const char *value)
 {
     printf("%s\"%s\": ", before, key);
@@ -29,6 +32,7 @@ static void print_member(const char *before, const char *key, const char *value)
         fputs("null", stdout);
 }
 
+/* A family as JSON. */
 static void json_kinds(const char *family)
 {
     sbps_kind_info kind = {.struct_size = sizeof kind};
@@ -40,6 +44,7 @@ static void json_kinds(const char *family)
     puts("]");
 }
 
+/* The table of options as JSON. */
 static void json_options(void)
 {
     for (size_t i = 0; i < sbps_option_count(); i++) {
@@ -77,25 +82,27 @@ static int list_run(const arguments *args)
     }
     const name_list names = {family_name, NULL, ""};
     name_hint hint = suggest_name(
-        family, names, ": want models, families, samplers, priors, columns or options");
-    complain("list: unknown family '%s'%s", family, hint.text);
+        family, names, ": use models, families, samplers, priors, columns or options");
+    print_message("list: unknown list '%s'%s", family, hint.text);
     return CODE_USAGE;
 }
 
-/* Without help text: not shown to users. */
-static const sbps_option_info list_flags[] = {
-    {.name = "json", .fallback = "", .group = "Options", .help = "JSON: an array of objects."},
-    {.name = "manual"}};
+/* A flag without a help text is hidden. */
+static const sbps_option_info list_flags[] = {{.name = "json",
+                                               .fallback = "",
+                                               .group = "Options",
+                                               .help = "Print JSON: an array of objects."},
+                                              {.name = "manual"}};
 
 const command command_list = {
     .name = "list",
     .operands = "models|families|samplers|priors|columns|options [--json]",
-    .summary = "Name the models, their families in R, samplers, priors or columns of a summary "
-               "there are, one a line, or tell all options.",
+    .summary =
+        "List the models, their families in R, the samplers, priors or columns of a summary, "
+        "one per line, or all options.",
     .min_operands = 1,
     .max_operands = 1,
-    .why = "what shall be listed? Want models, families, samplers, priors, columns or "
-           "options",
+    .missing = "name a list: models, families, samplers, priors, columns or options",
     .flags = list_flags,
     .flag_count = 2,
     .run = list_run,

@@ -1,28 +1,31 @@
-/* sbps predict: what a stored run says of rows to come. */
+/* sbps predict: predictions of a stored run for new rows. */
 #include "cli/cli.h"
-#include "cli/file_conflicts.h"
 #include "cli/guard.h"
 #include "cli/interrupt.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include <errno.h>
 #include <string.h>
 
-enum { DRAWS_USUAL = 1000 };
+enum { DRAWS_USUAL = 1000 }; /* default of --max-draws */
 
+/* What the child process needs. */
 typedef struct {
-    const char *run, *data;
+    const char *run, *data; /* file names */
     sbps_prediction how;
-} request;
+} predict_request;
 
+/* Called by the library with CSV for standard output. */
 static bool write_out(void *self, const char *bytes, size_t count)
 {
     (void)self;
     if (fwrite(bytes, 1, count, stdout) == count) return true;
-    if (errno == EPIPE) broken_pipe(); /* who reads it has seen enough */
+    if (errno == EPIPE) broken_pipe(); /* the reader has gone */
     return false;
 }
 
-static void print_summary(const request *r, const sbps_predicted *done)
+/* Prints how many rows were predicted, how fast, and which were not. */
+static void print_prediction_counts(const predict_request *r, const sbps_predicted *done)
 {
     char rows[32], rate[32], time[32];
     size_t empty = done->lacking + done->not_finite;
@@ -31,26 +34,28 @@ static void print_summary(const request *r, const sbps_predicted *done)
                  rate);
     format_duration(done->seconds, sizeof time, time);
     if (done->all_levels_new)
-        complain("%s keeps no effects of groups: every level counted as a new one", r->run);
+        print_message("%s has no group effects: every level was treated as a new one", r->run);
     if (empty > 0)
-        complain("%zu of %zu rows have no prediction, the first because of column '%s': %s",
-                 empty, done->rows, done->column,
-                 done->lacking > 0 && done->not_finite > 0
-                     ? "cells are missing, or terms not finite"
-                 : done->lacking > 0 ? "cells are missing"
-                                     : "terms are not finite");
-    complain("%s rows by %zu of %zu draws in %s: %s rows/s", rows, done->draws, done->all_draws,
-             time, rate);
+        print_message(
+            "%zu of %zu rows have no prediction, the first because of column '%s': %s", empty,
+            done->rows, done->column,
+            done->lacking > 0 && done->not_finite > 0
+                ? "cells are missing or terms are not finite"
+            : done->lacking > 0 ? "cells are missing"
+                                : "terms are not finite");
+    print_message("%s rows with %zu of %zu draws in %s: %s rows/s", rows, done->draws,
+                  done->all_draws, time, rate);
 }
 
+/* Reads the run and predicts, for guard(). */
 static sbps_status predict(const void *self, sbps_error *err)
 {
-    const request *r = self;
+    const predict_request *r = self;
     sbps_result *result = NULL;
     sbps_predicted done = {.struct_size = sizeof done};
     sbps_status status = sbps_result_read(r->run, &result, err);
     if (status == SBPS_OK) status = sbps_predict(result, r->run, r->data, &r->how, &done, err);
-    if (status == SBPS_OK) print_summary(r, &done);
+    if (status == SBPS_OK) print_prediction_counts(r, &done);
     sbps_result_destroy(result);
     return status;
 }
@@ -64,7 +69,7 @@ static int predict_run(const arguments *args)
         !flag_count_value(args, "max-draws", DRAWS_USUAL, 0, &max_draws) ||
         !flag_count_value(args, "threads", 0, 0, &threads))
         return CODE_USAGE;
-    request r = {.run = args->operands[0], .data = args->operands[1]};
+    predict_request r = {.run = args->operands[0], .data = args->operands[1]};
     r.how = (sbps_prediction){.struct_size = sizeof r.how,
                               .kind = flag_value(args, "kind", "mean"),
                               .new_levels = flag_value(args, "new-levels", "error"),
@@ -82,24 +87,25 @@ static int predict_run(const arguments *args)
 
 static const sbps_option_info predict_flags[] = {
     {"kind", "linear|mean|outcome|density", "mean", "Options",
-     "What is predicted: the linear predictor, the mean of the response, a new response, or "
-     "the "
-     "log density of the response that the row has."},
+     "What to predict: the linear predictor, the mean of the response, a new response, or the "
+     "log "
+     "density of the observed response."},
     {.name = "draws",
      .fallback = "",
      .group = "Options",
-     .help = "All draws of each row, in place of what they say; as NetCDF where FILE ends in "
+     .help = "Write all draws of each row instead of their summary; as NetCDF if FILE ends in "
              ".nc."},
     {"new-levels", "error|prior", "error", "Options",
-     "Groups that the run had not: an error, or effects drawn from their law for each draw."},
+     "Groups that were not in the run: an error, or effects drawn from their prior for each "
+     "draw."},
     {"max-draws", "N", "1000", "Options",
-     "Draws to predict by: evenly spaced ones, where the run has more. 0: all."},
+     "Number of draws to use, evenly spaced if the run has more. 0: all."},
     {"encoding", "utf-8|latin1|windows-1252", "utf-8", "Options",
-     "What NEW.csv is written in."},
+     "Character encoding of NEW.csv."},
     {"output", "FILE", "", "Options",
-     "Where the CSV, or with --draws a .nc, goes. -: standard output."},
+     "Write the CSV, or with --draws a .nc, to FILE. -: standard output."},
     {"seed", "S", "1", "Options", "Seed of new responses and of effects of new levels."},
-    {"threads", "N", "0", "Options", "Threads; 0: as many as there are processors."},
+    {"threads", "N", "0", "Options", "Number of threads; 0: one per processor."},
 };
 
 const command command_predict = {
@@ -107,15 +113,16 @@ const command command_predict = {
     .operands = "RUN.nc NEW.csv [--kind KIND] [-o FILE]",
     .summary = "Predict new rows: mean, sd and quantiles of each.",
     .detail =
-        "RUN.nc was written by `sbps sample -o RUN.nc` and knows how its rows were treated: "
-        "NEW.csv needs the columns that the model uses, in any order, and may have others. -: "
-        "standard input. A row goes in and a line `row,mean,sd,q5,q50,q95` comes out; models "
-        "of "
-        "classes have a line for each class.\n\n"
-        "Tables of any length are read and written as they come, by all processors.",
+        "RUN.nc was written by `sbps sample -o RUN.nc` and records how its columns were coded: "
+        "NEW.csv "
+        "needs the columns that the model uses, in any order, and may have others. -: standard "
+        "input. Each row gives a line `row,mean,sd,q5,q50,q95`; models of classes give a line "
+        "for "
+        "each class.\n\n"
+        "Tables of any length are processed as a stream, on all processors.",
     .min_operands = 2,
     .max_operands = 2,
-    .why = "a file is missing: want `sbps predict RUN.nc NEW.csv`",
+    .missing = "a file name is missing; usage: sbps predict RUN.nc NEW.csv",
     .flags = predict_flags,
     .flag_count = sizeof predict_flags / sizeof *predict_flags,
     .outputs = (const char *const[]){"output", NULL},

@@ -1,14 +1,23 @@
-/* Progress: on a terminal one line, redrawn at most five times a second; elsewhere a plain line
- * every ten seconds and one at the end. */
+/* Progress of a run: on a terminal one line, redrawn at most five times a second; elsewhere a
+ * line every ten seconds and one at the end.
+ *
+ * Reading a table, set-up and long rounds do not report how far they are. A thread shows what
+ * is being done and for how long: on a terminal a line that is redrawn each second, elsewhere a
+ * line every ten seconds. Steps that end sooner are not shown. */
 #include "cli/progress.h"
 #include "cli/cli.h"
 #include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define BAR_SECONDS  0.2
-#define LINE_SECONDS 10.0
+#define BAR_SECONDS         0.2
+#define LINE_SECONDS        10.0
+#define STATUS_BAR_SECONDS  1
+#define STATUS_LINE_SECONDS 10
+/* Width of the bar; bytes of a line and of a field. */
 enum { BAR_CELLS = 20, LINE_SIZE = 256, FIELD_SIZE = 48, FIELDS = 7 };
 
 double clock_seconds(void)
@@ -65,6 +74,7 @@ void format_bytes_done(double done, double all, double seconds, size_t size, cha
     snprintf(out, size, ", %sB of %sB, %sB/s, %s left", part, whole, speed, left);
 }
 
+/* "[####......]" */
 static void draw_bar(double share, char out[BAR_CELLS + 3])
 {
     size_t full = (size_t)(fmin(fmax(share, 0), 1) * BAR_CELLS);
@@ -73,7 +83,7 @@ static void draw_bar(double share, char out[BAR_CELLS + 3])
     strcpy(out + 1 + BAR_CELLS, "]");
 }
 
-/* What is known, the most wanted first; unknown ones stay empty. */
+/* The fields of the line, the most important first; unknown ones stay empty. */
 static void fill_fields(const sbps_progress *s, bool bar, char field[FIELDS][FIELD_SIZE])
 {
     char text[32];
@@ -95,7 +105,9 @@ static void fill_fields(const sbps_progress *s, bool bar, char field[FIELDS][FIE
     if (*text != '?') snprintf(field[6], FIELD_SIZE, "%s proposals/s", text);
 }
 
-void progress_line(const sbps_progress *state, bool bar, size_t width, size_t size, char *out)
+/* Writes the line with as many fields as fit into width - 1 columns; width 0: all. */
+static void progress_line(const sbps_progress *state, bool bar, size_t width, size_t size,
+                          char *out)
 {
     char field[FIELDS][FIELD_SIZE];
     size_t used = 0, limit = width && width < size ? width - 1 : size - 1;
@@ -116,6 +128,7 @@ progress progress_open(const char *mode)
                       .next = clock_seconds() + (bar ? BAR_SECONDS : LINE_SECONDS)};
 }
 
+/* Prints or redraws the line. */
 static void show(progress *p, const sbps_run *run)
 {
     sbps_progress state = {.struct_size = sizeof state};
@@ -125,7 +138,7 @@ static void show(progress *p, const sbps_run *run)
     if (p->bar)
         fprintf(stderr, "\r%s\033[K", line);
     else
-        complain("%s", line);
+        print_message("%s", line);
     fflush(stderr);
     p->drawn = p->bar;
 }
@@ -144,4 +157,130 @@ void progress_close(progress *p, const sbps_run *run)
     if (p->drawn) fputs("\r\033[K", stderr);
     if (!p->bar) show(p, run);
     p->drawn = false;
+}
+
+/* ---- status line ---- */
+
+struct status_line {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    const char *what; /* the step; NULL ends the thread */
+    struct timespec since, next;
+    double done, all;        /* bytes */
+    const sbps_table *table; /* whose passes are shown; NULL: none */
+    bool bar, drawn;
+};
+
+/* Starts the clock of a step. */
+static void set_clock(status_line *w)
+{
+    clock_gettime(CLOCK_MONOTONIC, &w->since);
+    w->next = w->since;
+    w->next.tv_sec += w->bar ? STATUS_BAR_SECONDS : STATUS_LINE_SECONDS;
+}
+
+/* Removes the line from the terminal. */
+static void clear_line(status_line *w)
+{
+    if (w->drawn) fputs("\r\033[K", stderr);
+    w->drawn = false;
+}
+
+/* Passes through the rows so far; their total is not known. */
+static void format_passes(const sbps_table *table, double seconds, size_t size, char *out)
+{
+    char speed[32];
+    double passes = sbps_table_passes(table);
+    format_count(passes * (double)sbps_table_rows(table) / seconds, sizeof speed, speed);
+    snprintf(out, size, ", %.1f passes through the rows, %s rows/s", passes, speed);
+}
+
+/* Prints or redraws the line, and schedules the next one. */
+static void print_status(status_line *w)
+{
+    char time[32], far[192];
+    double seconds = (double)(w->next.tv_sec - w->since.tv_sec);
+    format_duration(seconds, sizeof time, time);
+    if (w->table)
+        format_passes(w->table, seconds, sizeof far, far);
+    else
+        format_bytes_done(w->done, w->all, seconds, sizeof far, far);
+    if (w->bar)
+        fprintf(stderr, "\r%s, %s%s\033[K", w->what, time, far);
+    else
+        print_message("%s, %s%s", w->what, time, far);
+    w->drawn = w->bar;
+    w->next.tv_sec += w->bar ? STATUS_BAR_SECONDS : STATUS_LINE_SECONDS;
+}
+
+/* The thread: wakes up when a line is due or the step changes. */
+static void *show_status(void *self)
+{
+    status_line *w = self;
+    pthread_mutex_lock(&w->lock);
+    while (w->what) {
+        struct timespec until = w->next;
+        int code = pthread_cond_timedwait(&w->change, &w->lock, &until);
+        if (code && w->what) print_status(w);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+/* Starts the thread with a monotonic clock; false if that fails. */
+static bool start_thread(status_line *w)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->change, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return pthread_create(&w->thread, NULL, show_status, w) == 0;
+}
+
+status_line *status_line_begin(const char *mode, const char *what)
+{
+    status_line *w = strcmp(mode, "off") ? calloc(1, sizeof *w) : NULL;
+    if (!w) return NULL;
+    w->what = what;
+    w->done = w->all = NAN;
+    w->bar = isatty(STDERR_FILENO);
+    set_clock(w);
+    if (start_thread(w)) return w;
+    free(w);
+    return NULL;
+}
+
+void status_line_set(status_line *w, const char *what, const sbps_table *table)
+{
+    if (!w) return;
+    pthread_mutex_lock(&w->lock);
+    clear_line(w);
+    w->what = what;
+    w->table = table;
+    w->done = w->all = NAN;
+    set_clock(w);
+    pthread_cond_signal(&w->change);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void status_line_bytes(status_line *w, double done, double all)
+{
+    if (!w) return;
+    pthread_mutex_lock(&w->lock);
+    w->done = done;
+    w->all = all;
+    pthread_mutex_unlock(&w->lock);
+}
+
+void status_line_end(status_line *w)
+{
+    if (!w) return;
+    status_line_set(w, NULL, NULL);
+    pthread_join(w->thread, NULL);
+    pthread_cond_destroy(&w->change);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
 }

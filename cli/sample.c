@@ -1,28 +1,27 @@
-/* sbps sample: a table and options become a run; the run advances until it is done; what it
- * drew is written. Whatever goes wrong after the first draw, the draws are kept. */
+/* sbps sample: creates a run from a table and options, advances it until it is done, and writes
+ * its draws. Whatever fails after the first draw, the draws are saved. */
 #include "cli/cli.h"
-#include "cli/file_conflicts.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
-#include "cli/output_lock.h"
 #include "cli/progress.h"
-#include "cli/several.h"
+#include "cli/rank_output.h"
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define ROUND          "a round is under way"
+#define ROUND          "sampling"
 #define RHAT_CONVERGED 1.01 /* Vehtari et al. (2021) */
 
+/* Whether a switch is on. */
 static bool is_on(const sbps_options *options, const char *name)
 {
     return !strcmp(sbps_options_get(options, name), "true");
 }
 
-/* Checked before hours of sampling, whose draws a file that cannot be made would lose. */
+/* Checks the output files before sampling, so that hours of work are not lost. */
 static sbps_status check_files(const arguments *args, const sbps_options *options,
                                const char *data, sbps_error *err)
 {
@@ -33,6 +32,7 @@ static sbps_status check_files(const arguments *args, const sbps_options *option
     return status == SBPS_OK ? output_check_earlier(output, chains, err) : status;
 }
 
+/* Checks model, sampler and data. */
 static sbps_status check_options(const sbps_options *options, const char *data, sbps_error *err)
 {
     sbps_status status = inputs_check("sample", options, data, err);
@@ -40,6 +40,7 @@ static sbps_status check_options(const sbps_options *options, const char *data, 
     return status;
 }
 
+/* Prints the settings that the run has chosen. */
 static sbps_status print_description(const sbps_run *run, FILE *to, sbps_error *err)
 {
     char *text = NULL;
@@ -49,74 +50,79 @@ static sbps_status print_description(const sbps_run *run, FILE *to, sbps_error *
     return status;
 }
 
+/* Prints the next warning of the run, if there is one. */
 static void print_warning(sbps_run *run, progress *p)
 {
     sbps_error warning;
     if (!sbps_run_warning(run, &warning)) return;
     if (p->drawn) fputs("\r\033[K", stderr); /* a line of its own */
     p->drawn = false;
-    complain("warning: %s", warning.text);
+    print_message("warning: %s", warning.text);
 }
 
-/* All that a run is made and told with. */
+/* What a run needs, from the command line. */
 typedef struct {
     sbps_options *options;
     char *data;
-    char *command;     /* NULL: no memory for it */
-    sbps_watch *watch; /* NULL: nobody asked */
+    char *command;     /* the command line; NULL: out of memory */
+    sbps_watch *watch; /* the page of --watch; NULL: none */
     sbps_ranks *ranks; /* NULL: one process */
-    bool json;         /* what the run says goes to standard output */
+    bool json;         /* print the summary as JSON */
 } task;
 
+/* Shows a message on the page of --watch, if there is one. */
 static void notify_watch(const task *of, const char *message)
 {
     if (of->watch) sbps_watch_notify(of->watch, message);
 }
 
-/* The address is no progress: it is told always. */
+/* Starts the page of --watch; its address is printed even without progress. */
 static sbps_status open_watch(task *of, sbps_error *err)
 {
     if (!is_on(of->options, "watch") || is_on(of->options, "dry-run")) return SBPS_OK;
     if (of->ranks) {
-        snprintf(err->text, sizeof err->text, "--watch: it cannot be on several ranks");
+        snprintf(err->text, sizeof err->text, "--watch: not available on several ranks");
         return SBPS_BAD_ARG;
     }
     sbps_status status = sbps_watch_create(&of->watch, err);
-    if (status == SBPS_OK) complain("to watch: %s", sbps_watch_address(of->watch));
+    if (status == SBPS_OK) print_message("to watch: %s", sbps_watch_address(of->watch));
     return status;
 }
 
+/* Advances the run to its end and shows the progress. */
 static sbps_status advance_run(sbps_run *run, const task *of, sbps_error *err)
 {
     const sbps_options *options = of->options;
     sbps_status status = SBPS_OK;
     bool finished = false;
     progress p = progress_open(sbps_options_get(options, "progress"));
-    /* a bar stays where it is; lines would stay away while a round lasts */
-    waiting *w = waiting_begin(p.bar ? "off" : sbps_options_get(options, "progress"), ROUND);
-    status = print_description(run, stderr,
-                               err); /* what was chosen is no progress: it is told always */
+    /* without a bar a thread prints lines during long rounds */
+    status_line *w =
+        status_line_begin(p.bar ? "off" : sbps_options_get(options, "progress"), ROUND);
+    status = print_description(run, stderr, err); /* printed even without progress */
     while (status == SBPS_OK && !finished) {
         status = sbps_run_advance(run, &finished, err);
-        waiting_for(w, ROUND, NULL);
+        status_line_set(w, ROUND, NULL);
         print_warning(run, &p);
         if (of->watch && status == SBPS_OK) sbps_watch_show(of->watch, run, of->command);
         if (status == SBPS_OK && !finished) progress_tick(&p, run);
     }
-    waiting_end(w);
+    status_line_end(w);
     progress_close(&p, run);
     return status;
 }
 
-/* The figures of the last line; they agree with what `sbps summary` will say. */
+/* The numbers of the last line, the same as in `sbps summary`. */
 typedef struct {
-    double min_ess;  /* of every parameter and its square, from the path */
-    double rows;     /* looked at for an effective sample; NAN: there are none */
+    double min_ess;  /* over all parameters and their squares, from the path */
+    double rows;     /* row evaluations per effective sample; NAN: unknown */
     double max_rhat; /* NAN: unknown */
-    double bias, se; /* the largest stated one, in posterior sd, and its error; NAN: unknown */
-    double max_bias; /* of any parameter, with two errors */
+    double bias,
+        se; /* largest stated bias, posterior sd, and its standard error; NAN: unknown */
+    double max_bias; /* largest bias plus two standard errors */
 } verdict;
 
+/* Computes the numbers of the last line. */
 static sbps_status assess_result(const sbps_run *run, const sbps_result *result, verdict *out,
                                  sbps_error *err)
 {
@@ -131,7 +137,7 @@ static sbps_status assess_result(const sbps_run *run, const sbps_result *result,
     for (size_t j = 0; j < sbps_result_dim(result); j++) {
         sbps_status status = sbps_result_parameter(result, j, &w, err);
         if (status != SBPS_OK) return status;
-        out->max_rhat = fmax(out->max_rhat, w.rhat); /* fmax leaves NAN out */
+        out->max_rhat = fmax(out->max_rhat, w.rhat); /* fmax skips NAN */
         out->max_bias = fmax(out->max_bias, fabs(w.bias) + 2.0 * w.bias_se);
         if (fabs(w.bias) <= out->bias || isnan(w.bias)) continue;
         out->bias = fabs(w.bias);
@@ -140,6 +146,7 @@ static sbps_status assess_result(const sbps_run *run, const sbps_result *result,
     return SBPS_OK;
 }
 
+/* Prints the last line. */
 static void print_verdict(const verdict *v)
 {
     char rhat[32] = "unknown", bias[64] = "unknown", rows[64] = "";
@@ -150,48 +157,50 @@ static void print_verdict(const verdict *v)
         snprintf(bias, sizeof bias, "%.4f posterior sd", v->bias);
     if (!isnan(v->rows))
         snprintf(rows, sizeof rows, "; %.3g rows per effective sample", v->rows);
-    complain("smallest ESS %.0f, largest R-hat %s, stated bias %s%s", v->min_ess, rhat, bias,
-             rows);
+    print_message("smallest ESS %.0f, largest R-hat %s, stated bias %s%s", v->min_ess, rhat,
+                  bias, rows);
 }
 
-/* `where`: the file the draws are in; only NetCDF can be read back. */
-static void warn(const verdict *v, const sbps_options *options, const char *where)
+/* Prints warnings. `where`: the file with the draws; `sbps diagnose` reads only NetCDF. */
+static void warn_about_result(const verdict *v, const sbps_options *options, const char *where)
 {
     char more[PATH_MAX + 64] = "";
-    if (output_is_netcdf(where))
-        snprintf(more, sizeof more, "; `sbps diagnose %s` says more", where);
+    if (output_is_netcdf(where)) snprintf(more, sizeof more, "; see `sbps diagnose %s`", where);
     double budget = strtod(sbps_options_get(options, "bias-budget"), NULL);
     if (isnan(v->max_rhat))
-        complain("warning: too few draws to tell whether the chains agree");
+        print_message("warning: too few draws to check whether the chains agree");
     else if (v->max_rhat > RHAT_CONVERGED)
-        complain("warning: the chains have not converged: R-hat %.3f > %.2f%s", v->max_rhat,
-                 RHAT_CONVERGED, more);
+        print_message("warning: the chains have not converged: R-hat %.3f > %.2f%s",
+                      v->max_rhat, RHAT_CONVERGED, more);
     if (v->bias > budget)
-        complain("warning: the stated bias of %.4f posterior sd is above the budget of %g%s",
-                 v->bias, budget, more);
+        print_message(
+            "warning: the stated bias of %.4f posterior sd is above the budget of %g%s",
+            v->bias, budget, more);
     else if (v->max_bias > budget)
-        complain("warning: the stated bias of %.4f +- %.4f posterior sd may be above the "
-                 "budget of %g%s",
-                 v->bias, v->se, budget, more);
+        print_message("warning: the stated bias of %.4f +- %.4f posterior sd may be above the "
+                      "budget of %g%s",
+                      v->bias, v->se, budget, more);
 }
 
-/* Nothing was drawn: an earlier run's file is worth more than an empty one. */
+/* Without draws the file of an earlier run is not replaced by an empty one. */
 static void report_no_draws(const char *path)
 {
-    complain("no draws were made yet: %s is %s", path,
-             access(path, F_OK) == 0 ? "left as it was" : "not written");
+    print_message("there are no draws yet: %s was %s", path,
+                  access(path, F_OK) == 0 ? "not changed" : "not written");
 }
 
+/* Prints where the group effects are, and the error of their approximation. */
 static void report_effects(const char *path, const sbps_effects *written)
 {
-    complain("effects of groups: %s, %zu draws of each", path, written->draws);
+    print_message("group effects: %s, %zu draws of each", path, written->draws);
     if (written->by_polynomials > 0)
-        complain("%zu of %zu groups were drawn as polynomials: rows would move means of their "
-                 "effects by %.2g sd, at most %.2g",
-                 written->by_polynomials, written->groups, written->error, written->worst);
+        print_message("the effects of %zu of %zu groups were drawn from polynomial "
+                      "approximations; this shifts "
+                      "their means by %.2g sd, at most %.2g",
+                      written->by_polynomials, written->groups, written->error, written->worst);
 }
 
-/* The file of --ranef, where one is named. */
+/* Writes the file of --ranef, if one is named. */
 static sbps_status keep_effects(const sbps_run *run, const sbps_options *options, bool quiet,
                                 sbps_error *err)
 {
@@ -203,6 +212,7 @@ static sbps_status keep_effects(const sbps_run *run, const sbps_options *options
     return status;
 }
 
+/* Prints the summary as JSON. */
 static sbps_status print_json(const sbps_result *result, sbps_error *err)
 {
     char *text = NULL;
@@ -210,7 +220,7 @@ static sbps_status print_json(const sbps_result *result, sbps_error *err)
     return print_report(status, SBPS_JSON, text);
 }
 
-/* Writes what there is and says how good it is. */
+/* Writes the draws, and prints how good they are. */
 static sbps_status save_result(const sbps_run *run, const task *of, sbps_error *err)
 {
     const sbps_options *options = of->options;
@@ -221,77 +231,78 @@ static sbps_status save_result(const sbps_run *run, const task *of, sbps_error *
     bool quiet = !strcmp(sbps_options_get(options, "progress"), "off");
     sbps_status status = sbps_result_from_run(run, &result, err);
     if (status != SBPS_OK) return status;
-    bool first = several_first(of->ranks); /* who writes what all have */
+    bool first = is_first_rank(of->ranks); /* all ranks have the same result */
     if (sbps_result_draws(result) == 0 || !first) {
         if (first) report_no_draws(sbps_options_get(options, "output"));
         sbps_result_destroy(result);
         return SBPS_OK;
     }
-    /* draws are worth more than the words that made them, for which memory may lack */
+    /* without memory for the command line the draws are written all the same */
     if (of->command) sbps_result_set_command(result, of->command, &unjudged);
     status =
         output_write(result, sbps_options_get(options, "output"), sizeof where, where, err);
     if (!quiet && status == SBPS_OK) output_report(where);
     if (assess_result(run, result, &v, &unjudged) == SBPS_OK) {
         if (!quiet) print_verdict(&v);
-        if (*where) warn(&v, options, where);
+        if (*where) warn_about_result(&v, options, where);
     } else {
-        complain("warning: the draws could not be judged: %s", unjudged.text);
+        print_message("warning: the draws could not be judged: %s", unjudged.text);
     }
     if (of->json && status == SBPS_OK) status = print_json(result, err);
     sbps_result_destroy(result);
     return status == SBPS_OK ? keep_effects(run, options, quiet, err) : status;
 }
 
-/* The exit code of a run that was made. */
+/* Samples and saves the draws, also of a run that was interrupted; returns the exit code. */
 static int sample_and_keep(sbps_run *run, const task *of)
 {
     sbps_error err = {0}, kept = {0};
     interrupt_watch(run);
     sbps_status run_status = advance_run(run, of, &err);
     int code = report_status(run_status, &err);
-    if (run_status == SBPS_DIVERGED) { /* there is nothing worth keeping */
+    if (run_status == SBPS_DIVERGED) { /* its draws are useless */
         interrupt_watch(NULL);
         return code;
     }
     bool interrupted = interrupt_came();
-    if (interrupted) complain("interrupted: writing what there is");
+    if (interrupted) print_message("interrupted: writing the draws so far");
     sbps_status status = save_result(run, of, &kept);
     interrupt_watch(NULL);
-    if (status != SBPS_OK) complain("%s", kept.text);
+    if (status != SBPS_OK) print_message("%s", kept.text);
     interrupted = interrupt_came();
     if (interrupted && !strcmp(sbps_options_get(of->options, "ranef"), "all"))
-        complain("interrupted: effects of groups that were not yet drawn are left out");
+        print_message("interrupted: group effects that were not drawn yet are omitted");
     if (interrupted) return CODE_INTERRUPTED;
     if (code != CODE_OK) return code;
     return status == SBPS_OK ? CODE_OK : CODE_FAILED;
 }
 
-/* The table and the run; what takes long is told. */
+/* Reads the table and creates the run, with a status line. */
 static sbps_status set_up(const task *of, sbps_table **table, sbps_run **run, sbps_error *err)
 {
     char reading[PATH_MAX + 16];
     snprintf(reading, sizeof reading, "reading %s", of->data ? of->data : "nothing");
-    notify_watch(of, "The table is being read.");
-    waiting *w = waiting_begin(sbps_options_get(of->options, "progress"), reading);
+    notify_watch(of, "Reading the table.");
+    status_line *w = status_line_begin(sbps_options_get(of->options, "progress"), reading);
     sbps_status status = inputs_open(of->ranks, of->data, of->options, w, table, err);
-    notify_watch(of, "The run is being set up: its mode, control variates, what to choose.");
-    waiting_for(w, "setting up: the mode, control variates, what to choose",
-                status == SBPS_OK ? *table : NULL);
+    notify_watch(of, "Setting up: mode, control variates, automatic choices.");
+    status_line_set(w, "setting up: mode, control variates, automatic choices",
+                    status == SBPS_OK ? *table : NULL);
     if (status == SBPS_OK) status = sbps_run_create(*table, of->options, run, err);
-    waiting_end(w);
-    notify_watch(of, "The first round is under way.");
+    status_line_end(w);
+    notify_watch(of, "The first round has started.");
     return status;
 }
 
-/* How it ended, for who watches. */
+/* The last message on the page of --watch. */
 static const char *final_message(int code)
 {
-    if (code == CODE_OK) return "The run is over. This is its last state.";
+    if (code == CODE_OK) return "The run is finished. This is its last state.";
     if (code == CODE_INTERRUPTED) return "The run was interrupted. This is its last state.";
-    return "The run has failed; its terminal says why.";
+    return "The run failed; see its terminal for the reason.";
 }
 
+/* Reads, samples and saves; returns the exit code. */
 static int sample_table(task *of)
 {
     int code = CODE_OK;
@@ -323,11 +334,11 @@ static int sample_run(const arguments *args)
     if (status == SBPS_OK) status = inputs_data(args, &of.data, &err);
     if (status == SBPS_OK) status = inputs_take(args, of.options, &err);
     if (status == SBPS_OK) status = check_options(of.options, of.data, &err);
-    bool writes = status == SBPS_OK && several_first(of.ranks) && !is_on(of.options, "dry-run");
+    bool writes = status == SBPS_OK && is_first_rank(of.ranks) && !is_on(of.options, "dry-run");
     if (writes) status = check_files(args, of.options, of.data, &err);
     if (writes && status == SBPS_OK)
         status = output_lock_take(sbps_options_get(of.options, "output"), &lock, &err);
-    if (status == SBPS_OK && !several_first(of.ranks))
+    if (status == SBPS_OK && !is_first_rank(of.ranks))
         status = sbps_options_set(of.options, "progress", "off", &err);
     int code = status == SBPS_OK ? sample_table(&of) : report_status(status, &err);
     output_lock_release(&lock);
@@ -341,22 +352,23 @@ static const sbps_option_info sample_flags[] = {
     {.name = "json",
      .fallback = "",
      .group = "Output",
-     .help = "Print what `sbps summary --json` says of the run, too."},
+     .help = "Also print the summary of the run as JSON, as `sbps summary --json` does."},
 };
 
 const command command_sample = {
     .name = "sample",
     .operands = "DATA... [FORMULA] --model NAME [-o RUN.nc] [options]",
-    .summary = "Draw from the posterior of a model given a table.",
+    .summary = "Sample from the posterior of a model given a table.",
     .detail =
-        "DATA is CSV with a header or libsvm text, plain or packed, - standard input; several "
-        "CSV "
-        "files with the same header, or a pattern such as 'part-*.csv', are one table. Models "
-        "that are a density by themselves, such as gaussian, take none. Nothing needs tuning: "
-        "what says "
-        "auto is chosen by the program, and `--dry-run` tells what that would be. Ctrl-C "
-        "ends the "
-        "run early and writes what there is.\n\n"
+        "DATA is CSV with a header or libsvm text, which may be compressed; - is standard "
+        "input. "
+        "Several CSV files with the same header, or a pattern such as 'part-*.csv', are one "
+        "table. "
+        "Models without data, such as gaussian, take no file. Nothing needs tuning: options "
+        "with the "
+        "value auto are chosen by the program, and `--dry-run` prints the choice. Ctrl-C ends "
+        "the "
+        "run early and saves the draws so far.\n\n"
         "  sbps sample flights.csv --model logistic --target delayed\n\n"
         "  sbps sample flights.csv 'delayed ~ carrier*distance + log(seats)' --model logistic",
     .max_operands = SIZE_MAX,

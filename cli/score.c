@@ -1,18 +1,20 @@
-/* sbps score, sbps loo, sbps check, sbps compare: how well stored runs predict. */
+/* sbps score, sbps loo, sbps check, sbps compare: how well stored runs fit and predict rows. */
 #include "cli/cli.h"
 #include "cli/guard.h"
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { DRAWS_USUAL = 4000 };
+enum { DRAWS_USUAL = 4000 }; /* default of --max-draws */
 
+/* What the child process needs. */
 typedef struct {
     const arguments *args;
     sbps_scoring how;
     sbps_format format;
-} request;
+} score_request;
 
-static sbps_status do_one(const request *r, sbps_error *err,
+/* Reads a run, makes its report on the data, and prints it. */
+static sbps_status do_one(const score_request *r, sbps_error *err,
                           sbps_status (*report)(const sbps_result *result, const char *run,
                                                 const char *data, const sbps_scoring *how,
                                                 sbps_format format, char **out,
@@ -43,24 +45,28 @@ static sbps_status do_check(const void *self, sbps_error *err)
     return do_one(self, err, sbps_check);
 }
 
-static sbps_status find_data(const request *r, const sbps_result *first, const char **out,
+/* The table of compare: --data, or that of the first run. */
+static sbps_status find_data(const score_request *r, const sbps_result *first, const char **out,
                              sbps_error *err)
 {
     *out = flag_value(r->args, "data", sbps_result_data(first));
     return *out ? SBPS_OK
-                : refuse(err, SBPS_BAD_ARG, "compare: which rows? --data FILE names the table");
+                : set_error(err, SBPS_BAD_ARG,
+                            "compare: the first run does not record its data file: name it "
+                            "with --data FILE");
 }
 
+/* Reads all runs and compares them on one table, for guard(). */
 static sbps_status do_compare(const void *self, sbps_error *err)
 {
-    const request *r = self;
+    const score_request *r = self;
     size_t count = r->args->operand_count, read = 0;
     sbps_result **results = calloc(count, sizeof *results);
     const sbps_result **borrowed = calloc(count, sizeof *borrowed);
     const char *data = NULL;
     char *text = NULL;
     sbps_status status =
-        results && borrowed ? SBPS_OK : refuse(err, SBPS_NO_MEM, "out of memory");
+        results && borrowed ? SBPS_OK : set_error(err, SBPS_NO_MEM, "out of memory");
     for (; status == SBPS_OK && read < count; read++) {
         status = sbps_result_read(r->args->operands[read], &results[read], err);
         borrowed[read] = results[read];
@@ -75,6 +81,7 @@ static sbps_status do_compare(const void *self, sbps_error *err)
     return print_report(status, r->format, text);
 }
 
+/* Parses the flags and runs `work` in a child process; returns the exit code. */
 static int run(const arguments *args, sbps_status (*work)(const void *self, sbps_error *err))
 {
     size_t rows, max_draws, seed, threads;
@@ -84,16 +91,18 @@ static int run(const arguments *args, sbps_status (*work)(const void *self, sbps
         !flag_count_value(args, "seed", 1, 0, &seed) ||
         !flag_count_value(args, "threads", 0, 0, &threads))
         return CODE_USAGE;
-    const request r = {args,
-                       {.struct_size = sizeof r.how,
-                        .rows = rows,
-                        .max_draws = max_draws,
-                        .seed = seed,
-                        .threads = (unsigned)threads,
-                        .encoding = flag_value(args, "encoding", NULL)},
-                       flag_is_on(args, "json") ? SBPS_JSON : SBPS_TEXT};
+    const score_request r = {args,
+                             {.struct_size = sizeof r.how,
+                              .rows = rows,
+                              .max_draws = max_draws,
+                              .seed = seed,
+                              .threads = (unsigned)threads,
+                              .encoding = flag_value(args, "encoding", NULL)},
+                             flag_is_on(args, "json") ? SBPS_JSON : SBPS_TEXT};
     return report_status(guard(args->operands[0], work, &r, &err), &err);
 }
+
+/* ---- the subcommands ---- */
 
 static int score_run(const arguments *args)
 {
@@ -115,33 +124,34 @@ static int compare_run(const arguments *args)
     return run(args, do_compare);
 }
 
+/* Flags that several subcommands share. */
 #define JSON_FLAG                                                                              \
     {                                                                                          \
-        .name = "json", .fallback = "", .group = "Options", .help = "JSON, full precision."    \
+        .name = "json", .fallback = "", .group = "Options",                                    \
+        .help = "Print JSON with full precision."                                              \
     }
 #define DRAWS_FLAG                                                                             \
     {                                                                                          \
         "max-draws", "N", "4000", "Options",                                                   \
-            "Draws to look by: evenly spaced ones, where the run has more. 0: all."            \
+            "Number of draws to use, evenly spaced if the run has more. 0: all."               \
     }
 #define SEED_FLAG                                                                              \
     {                                                                                          \
-        "seed", "S", "1", "Options", "Seed of rows and of responses that are drawn."           \
+        "seed", "S", "1", "Options", "Seed of the random rows and replicated responses."       \
     }
 #define THREADS_FLAG                                                                           \
     {                                                                                          \
-        "threads", "N", "0", "Options", "Threads; 0: as many as there are processors."         \
+        "threads", "N", "0", "Options", "Number of threads; 0: one per processor."             \
     }
 #define ENCODING_FLAG                                                                          \
     {                                                                                          \
         "encoding", "utf-8|latin1|windows-1252", "utf-8", "Options",                           \
-            "What the table is written in."                                                    \
+            "Character encoding of the table."                                                 \
     }
 #define ROWS_FLAG                                                                              \
     {                                                                                          \
         "rows", "M", "", "Options",                                                            \
-            "Rows to look at, drawn at random; 0: all. Without it: all where that is cheap, "  \
-            "else 1000."                                                                       \
+            "Number of random rows to use; 0: all. Default: all if that is fast, else 1000."   \
     }
 
 static const sbps_option_info score_flags[] = {JSON_FLAG, DRAWS_FLAG, SEED_FLAG, THREADS_FLAG,
@@ -151,14 +161,13 @@ static const sbps_option_info loo_flags[] = {JSON_FLAG, ROWS_FLAG,    DRAWS_FLAG
 static const sbps_option_info check_flags[] = {
     JSON_FLAG,
     {"rows", "M", "", "Options",
-     "Rows to look at, drawn at random; 0: all. Without it: all where that is cheap, else "
-     "5000."},
+     "Number of random rows to use; 0: all. Default: all if that is fast, else 5000."},
     DRAWS_FLAG,
     SEED_FLAG,
     THREADS_FLAG,
     ENCODING_FLAG};
 static const sbps_option_info compare_flags[] = {
-    {"data", "FILE", "", "Options", "The table. Without it: that of the first run."},
+    {"data", "FILE", "", "Options", "The table. Default: that of the first run."},
     JSON_FLAG,
     ROWS_FLAG,
     DRAWS_FLAG,
@@ -169,14 +178,15 @@ static const sbps_option_info compare_flags[] = {
 const command command_score = {
     .name = "score",
     .operands = "RUN.nc HELDOUT.csv [--json]",
-    .summary = "Say how well a run predicts rows that it has not seen.",
-    .detail =
-        "HELDOUT.csv has the columns of the run's table, the target among them. Told are the "
-        "expected log predictive density and what the model asks for: Brier score, AUC and "
-        "calibration slope; root mean square error, R2 and CRPS; each with a standard error.",
+    .summary = "Measure how well a run predicts new rows.",
+    .detail = "HELDOUT.csv has the columns of the run's table, including the target. Prints "
+              "the expected "
+              "log predictive density and, depending on the model, Brier score, AUC and "
+              "calibration slope, "
+              "or root mean square error, R2 and CRPS, each with a standard error.",
     .min_operands = 2,
     .max_operands = 2,
-    .why = "a file is missing: want `sbps score RUN.nc HELDOUT.csv`",
+    .missing = "a file name is missing; usage: sbps score RUN.nc HELDOUT.csv",
     .flags = score_flags,
     .flag_count = sizeof score_flags / sizeof *score_flags,
     .run = score_run,
@@ -186,13 +196,14 @@ const command command_loo = {
     .name = "loo",
     .operands = "RUN.nc DATA.csv [--json]",
     .summary = "Estimate how well a run would predict each row without having seen it.",
-    .detail =
-        "DATA.csv is the run's own table. Leave-one-out by Pareto-smoothed importance "
-        "sampling, as R's package loo; of many rows a sample is looked at, and the error that "
-        "this makes is told.",
+    .detail = "DATA.csv is the run's own table. Leave-one-out by Pareto-smoothed importance "
+              "sampling, as "
+              "in R's package loo. Of a long table a sample of rows is used, and the sampling "
+              "error is "
+              "reported.",
     .min_operands = 2,
     .max_operands = 2,
-    .why = "a file is missing: want `sbps loo RUN.nc DATA.csv`",
+    .missing = "a file name is missing; usage: sbps loo RUN.nc DATA.csv",
     .flags = loo_flags,
     .flag_count = sizeof loo_flags / sizeof *loo_flags,
     .run = loo_run,
@@ -201,16 +212,17 @@ const command command_loo = {
 const command command_check = {
     .name = "check",
     .operands = "RUN.nc DATA.csv [--json]",
-    .summary = "Say what is off between a run and its rows, and what to do.",
+    .summary = "Check whether a model fits its rows; print what differs and what to do.",
     .detail =
-        "DATA.csv is the run's own table, or rows that it has not seen. Tables that the run's "
-        "draws replicate are held against it: calibration of probabilities, rootogram of "
-        "counts, density of numbers, statistics, residuals along each column, leave-one-out "
-        "PIT. Power scaling says how far prior and likelihood each move the answer, as R's "
-        "priorsense.",
+        "DATA.csv is the run's own table, or new rows. It is compared with tables that are "
+        "replicated "
+        "from the run's draws: calibration of probabilities, rootogram of counts, density of "
+        "numbers, statistics, residuals along each column, leave-one-out PIT. Power scaling "
+        "shows how "
+        "strongly prior and likelihood each affect the result, as R's priorsense does.",
     .min_operands = 2,
     .max_operands = 2,
-    .why = "a file is missing: want `sbps check RUN.nc DATA.csv`",
+    .missing = "a file name is missing; usage: sbps check RUN.nc DATA.csv",
     .flags = check_flags,
     .flag_count = sizeof check_flags / sizeof *check_flags,
     .run = check_run,
@@ -220,12 +232,12 @@ const command command_compare = {
     .name = "compare",
     .operands = "A.nc B.nc ... [--data FILE] [--json]",
     .summary = "Compare runs on one table by leave-one-out, the best first.",
-    .detail =
-        "Differences of the expected log predictive density with their standard errors, row by "
-        "row, as R's loo_compare.",
+    .detail = "Prints differences of the expected log predictive density and their standard "
+              "errors, computed "
+              "row by row, as R's loo_compare does.",
     .min_operands = 2,
     .max_operands = 64,
-    .why = "want two runs at least: `sbps compare A.nc B.nc`",
+    .missing = "name at least two runs; usage: sbps compare A.nc B.nc",
     .flags = compare_flags,
     .flag_count = sizeof compare_flags / sizeof *compare_flags,
     .run = compare_run,

@@ -1,8 +1,8 @@
-/* sbps simulate: a synthetic table by the paper's recipe. */
-#include "cli/cli.h"
-#include "cli/file_conflicts.h"
+/* sbps simulate: writes a synthetic table, by the recipe of the paper. */
+#include "cli/output.h"
 #include <stdlib.h>
 
+/* Defaults of --rows, --dim and --seed. */
 enum { ROWS_USUAL = 1000, DIM_USUAL = 20, SEED_USUAL = 1 };
 
 static int simulate_run(const arguments *args)
@@ -15,7 +15,7 @@ static int simulate_run(const arguments *args)
         !flag_count_value(args, "seed", SEED_USUAL, 0, &seed))
         return CODE_USAGE;
     if (!path) {
-        complain("simulate: -o FILE is missing: where shall the table go?");
+        print_message("simulate: name the output file: -o FILE");
         return CODE_USAGE;
     }
     sbps_error err = {0};
@@ -28,26 +28,24 @@ static int simulate_run(const arguments *args)
 }
 
 static const sbps_option_info simulate_flags[] = {
-    {"rows", "N", "1000", "Options", "Rows of the table."},
-    {"dim", "D", "20", "Options", "Features of a row."},
+    {"rows", "N", "1000", "Options", "Number of rows."},
+    {"dim", "D", "20", "Options", "Number of features."},
     {"seed", "S", "1", "Options", "Seed: the same seed gives the same file."},
     {"generate", NULL, "", "Options",
-     "The rows that `sample --generate N` makes, to the last bit, in the place of the "
-     "paper's."},
-    {"output", "FILE", "", "Options", "Where the table goes, as CSV. Required."},
-    {"truth", "FILE", "", "Options", "Where the weights that made it go, as CSV: name,value."},
+     "Write exactly the rows that `sample --generate N` uses, instead of those of the paper."},
+    {"output", "FILE", "", "Options", "Write the table to FILE as CSV. Required."},
+    {"truth", "FILE", "", "Options", "Write the true weights to FILE as CSV: name,value."},
 };
 
 const command command_simulate = {
     .name = "simulate",
     .operands = "NAME --rows N --dim D --seed S -o FILE [--truth FILE]",
-    .summary = "Write a synthetic table whose weights are known.",
-    .detail =
-        "NAME is a model that can simulate, such as logistic; `sbps list models` names the "
-        "models.",
+    .summary = "Write a synthetic table with known weights.",
+    .detail = "NAME is a model that can simulate, such as logistic; `sbps list models` lists "
+              "the models.",
     .min_operands = 1,
     .max_operands = 1,
-    .why = "the model's name is missing: want `sbps simulate NAME -o FILE`",
+    .missing = "the name of a model is missing; usage: sbps simulate NAME -o FILE",
     .flags = simulate_flags,
     .flag_count = sizeof simulate_flags / sizeof *simulate_flags,
     .outputs = (const char *const[]){"output", "truth", NULL},

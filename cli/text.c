@@ -1,4 +1,8 @@
-/* Words for people: wrapping, suggestions, complaints. */
+/* Printing: wrapped text, suggestions, messages, colours.
+ *
+ * On a terminal good news, findings and headings have a colour, chosen by how a line begins; no
+ * information is given by colour alone. NO_COLOR (no-color.org), TERM=dumb, a pipe or a file:
+ * no colours. */
 #include "cli/cli.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -6,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+/* Bytes of a message; columns of a terminal; names that suggest_name compares. */
 enum {
     MESSAGE_SIZE = 16384,
     WIDTH_USUAL = 80,
@@ -61,8 +66,8 @@ name_hint suggest_name(const char *input, name_list from, const char *otherwise,
     return hint;
 }
 
-/* C0 but those kept, DEL, and C1 in UTF-8: a name or a path that holds them could move the cursor or
- * pretend to be a line of ours. */
+/* Replaces C0 control characters (except those in `kept`), DEL, and C1 in UTF-8 by '?'. In a
+ * name or a path they could move the cursor or imitate a message. */
 static void print_without_controls(FILE *to, const char *text, const char *kept)
 {
     for (; *text; text++) {
@@ -89,7 +94,7 @@ sbps_status print_report(sbps_status status, sbps_format format, char *text)
     return status;
 }
 
-void complain(const char *format, ...)
+void print_message(const char *format, ...)
 {
     char line[MESSAGE_SIZE];
     va_list values;
@@ -101,7 +106,7 @@ void complain(const char *format, ...)
     fputc('\n', stderr);
 }
 
-sbps_status refuse(sbps_error *err, sbps_status status, const char *format, ...)
+sbps_status set_error(sbps_error *err, sbps_status status, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -111,7 +116,7 @@ sbps_status refuse(sbps_error *err, sbps_status status, const char *format, ...)
     return status;
 }
 
-/* A sentence that points at a place of what the user wrote has lines of its own. */
+/* Whether a message shows the position of a mistake on further lines. */
 static bool points(const char *text)
 {
     static const char *const begins[] = {"formula, column ", "expression, column "};
@@ -128,7 +133,7 @@ int report_status(sbps_status status, const sbps_error *err)
         print_plain(stderr, err->text);
         fputc('\n', stderr);
     } else
-        complain("%s", *err->text ? err->text : sbps_status_text(status));
+        print_message("%s", *err->text ? err->text : sbps_status_text(status));
     return status == SBPS_BAD_ARG ? CODE_USAGE : CODE_FAILED;
 }
 
@@ -145,4 +150,80 @@ void print_json_string(const char *text)
             putchar(*text);
     }
     putchar('"');
+}
+
+/* ---- colours ---- */
+
+#define RESET "\033[0m"
+
+/* The style of lines that begin so. */
+typedef struct {
+    const char *begin, *style;
+} line_style;
+
+#define GOOD    "\033[32m"
+#define NOTICE  "\033[33m"
+#define HEADING "\033[1m"
+
+static const line_style styles[] = {
+    {"No problems found", GOOD},
+    {"All ", GOOD},
+    {"That is more than a twentieth", NOTICE},
+    {"name  ", HEADING},
+    {"run  ", HEADING},
+    {"statistic  ", HEADING},
+    {"expression  ", HEADING},
+    {"Usage: ", HEADING},
+};
+
+/* Whether a stream is a terminal with colours. */
+static bool wants_colour(FILE *to)
+{
+    const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return isatty(fileno(to)) && !(no && *no) && terminal && *terminal &&
+           strcmp(terminal, "dumb") != 0;
+}
+
+/* A finding: "1. The chains disagree". */
+static bool is_finding(const char *line)
+{
+    size_t digits = strspn(line, "0123456789");
+    return digits > 0 && line[digits] == '.' && line[digits + 1] == ' ';
+}
+
+/* "Pareto k   3 of 150 rows", unless there are 0. */
+static bool has_bad_rows(const char *line)
+{
+    static const char begin[] = "Pareto k ";
+    return strncmp(line, begin, sizeof begin - 1) == 0 && atoi(line + sizeof begin - 1) > 0;
+}
+
+/* The style of a line, or NULL. */
+static const char *style_of(const char *line)
+{
+    if (is_finding(line) || has_bad_rows(line)) return NOTICE;
+    for (size_t i = 0; i < sizeof styles / sizeof *styles; i++)
+        if (strncmp(line, styles[i].begin, strlen(styles[i].begin)) == 0)
+            return styles[i].style;
+    return NULL;
+}
+
+void print_coloured(FILE *to, const char *text)
+{
+    char line[4096];
+    bool colours = wants_colour(to);
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        if (!colours || length >= sizeof line) {
+            print_plain(to, text);
+            return;
+        }
+        snprintf(line, sizeof line, "%.*s", (int)length, text);
+        const char *style = style_of(line);
+        if (style) fputs(style, to);
+        print_plain(to, line);
+        if (style) fputs(RESET, to);
+        text += length;
+        if (*text) fputc(*text++, to);
+    }
 }

@@ -2,7 +2,7 @@
 #include "api/sized.h"
 #include "inference/options/family.h"
 #include "inference/run/run.h"
-#include "output/summary/summary_columns.h"
+#include "output/summary/summary.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Advice names only options and commands that exist, and what `check` says names the command whose option it is. Read from the
+# Advice names only options and commands that exist, and advice of `check` names the command that has the option. Read from the
 # sources, so that sentences that are seldom printed count as well.
 . "$(dirname "$0")/common.sh"
 

@@ -7,7 +7,7 @@ there <- function(name) requireNamespace(name, quietly = TRUE)
 families <- list(bernoulli = binomial(), gaussian = gaussian(), poisson = poisson())
 
 tables <- function(shared) {
-    tell <- function(name, data, family, formula) {
+    compare_fits <- function(name, data, family, formula) {
         write.csv(data[complete.cases(data), ], paste0(name, ".csv"), row.names = FALSE)
         cat(name, family, formula, sep = "|")
         cat("\n")
@@ -15,19 +15,19 @@ tables <- function(shared) {
     from <- function(name) file.path(shared, name)
     if (file.exists(from("german_credit_scaled.csv"))) {
         data <- read.csv(from("german_credit_scaled.csv"))
-        tell("credit", data[, 1:7], "bernoulli", "y ~ x1 + x2 + x3 * x4 + x5 + x6")
+        compare_fits("credit", data[, 1:7], "bernoulli", "y ~ x1 + x2 + x3 * x4 + x5 + x6")
     }
     if (file.exists(from("concrete_regression.csv"))) {
         data <- read.csv(from("concrete_regression.csv"))
-        tell("concrete", data, "gaussian", paste("y ~", paste(names(data)[-1], collapse = " + ")))
+        compare_fits("concrete", data, "gaussian", paste("y ~", paste(names(data)[-1], collapse = " + ")))
     }
-    if (there("carData")) tell("salaries", carData::Salaries, "gaussian", "salary ~ rank * sex + discipline + yrs.service")
+    if (there("carData")) compare_fits("salaries", carData::Salaries, "gaussian", "salary ~ rank * sex + discipline + yrs.service")
     if (there("carData")) {
         data <- carData::TitanicSurvival
         data$survived <- as.integer(data$survived == "yes")
-        tell("titanic", data, "bernoulli", "survived ~ sex * passengerClass + poly(age, 2)")
+        compare_fits("titanic", data, "bernoulli", "survived ~ sex * passengerClass + poly(age, 2)")
     }
-    if (there("MASS")) tell("quine", MASS::quine, "poisson", "Days ~ Eth * Sex + Age + Lrn")
+    if (there("MASS")) compare_fits("quine", MASS::quine, "poisson", "Days ~ Eth * Sex + Age + Lrn")
 }
 
 draws_of <- function(name) as.matrix(read.csv(paste0(name, ".draws.csv"), check.names = FALSE)[, -(1:2)])

@@ -26,21 +26,21 @@ run() { # NAME OPTION...: a run
 right() { # NAME OPTION...: rows of the model's own
     run "$@"
     marks_agree "$1"
-    try "right: $1" 0 "^Nothing is off in [0-9]+ checks of model .* 500 rows; [0-9]+ replicated tables by [0-9]+ draws .*$right" '' "$sbps" check "$1.nc" table.csv
+    try "right: $1" 0 "^All [0-9]+ checks of model [^ ]* passed\. .*500 rows; [0-9]+ replicated tables from [0-9]+ draws .*$right" '' "$sbps" check "$1.nc" table.csv
 }
 marks_agree() { # NAME: the verdict counts the rows of the tables that are marked, and those alone; p below 0.005 is marked
-    "$sbps" check "$1.nc" table.csv >.told
-    awk 'NR == 1 { want = $1 == "Nothing" ? 0 : $1; next } /^statistic/ { p = 1 } /^$/ { p = 0 }
+    "$sbps" check "$1.nc" table.csv >.report
+    awk 'NR == 1 { want = $1 == "All" ? 0 : $1; next } /^statistic/ { p = 1 } /^$/ { p = 0 }
         / \*$|\) \*[:,;]|[0-9]\*  z | \*, z of/ { n++ }
-        p && $NF != "*" && $NF != "-" && $NF + 0 < 0.005 && $1 != "statistic" { bad = 1 } END { exit bad || n + 0 != want }' .told ||
-        fault "marks of $1" "$(head -n 40 .told)"
+        p && $NF != "*" && $NF != "-" && $NF + 0 < 0.005 && $1 != "statistic" { bad = 1 } END { exit bad || n + 0 != want }' .report ||
+        fault "marks of $1" "$(head -n 40 .report)"
 }
 wrong() { # NAME FINDING OPTION...: the one finding, and what to do
     local name=$1 finding=$2
     shift 2
     run "$name" "$@"
     marks_agree "$name"
-    try "wrong: $name" 0 "^[0-9]+ of [0-9]+ checks of model .* off \(marked \*\): 1 finding\. +1\. $finding" '' "$sbps" check "$name.nc" table.csv
+    try "wrong: $name" 0 "^[0-9]+ of [0-9]+ checks of model .* failed \(marked \*\): 1 finding\. +1\. $finding" '' "$sbps" check "$name.nc" table.csv
 }
 
 # ---- rows of the model's own ----
@@ -60,14 +60,14 @@ right softmax  'k ~ x + a' --family categorical
 right ordinal  'o ~ x + a' --family cumulative
 
 # ---- rows that are not ----
-wrong tails     'tails are heavier than model linear has them: .* What to do: .sbps +sample. with --model +student_t' 'tails ~ x + z + a' --family gaussian
-wrong square    "rows bend along 'x' \(z of the curve .* What to do: poly\(x, 2\) or ns\(x, 3\)" 'square ~ x + z + a' --family gaussian
-wrong spread    'the spread grows with what is predicted .* What to do: .*log\(spread\)' 'spread ~ x + z + a' --family gaussian
-wrong lean      'residuals lean to the right: .* What to do: .*log\(lean\)' 'lean ~ x + z + a' --family gaussian
-wrong over      'rows spread more than model poisson lets them: .* What to do: .sbps +sample. with --model +negative_binomial' 'over ~ x + z + a' --family poisson
-wrong zeros     'rows spread more than model poisson .* What to do: .sbps +sample. with +--model +zero_inflated_poisson: .* of the +rows +are +0' 'zeros ~ x + z + a' --family poisson
-wrong curve     "rows bend along 'z' .* What to do: poly\(z, 2\)" 'bent ~ x + z + a' --family bernoulli
-wrong conflict  "prior-data conflict: .* both move 'x' ~ +normal\(-1,0.05\) .* What to do: ask whether the prior of 'x'" 'y ~ x + z + a' --family gaussian --prior 'x=normal(-1,0.05)'
+wrong tails     'tails are heavier than those of model linear: .* What to do: .sbps +sample. with --model +student_t' 'tails ~ x + z + a' --family gaussian
+wrong square    "residuals are curved along 'x' \(z of the curve .* What to do: poly\(x, 2\) or ns\(x, 3\)" 'square ~ x + z + a' --family gaussian
+wrong spread    'the variance grows with the prediction .* What to do: .*log\(spread\)' 'spread ~ x + z + a' --family gaussian
+wrong lean      'residuals are skewed to the right: .* What to do: .*log\(lean\)' 'lean ~ x + z + a' --family gaussian
+wrong over      'the response varies more than model poisson allows: .* What to do: .sbps +sample. with --model +negative_binomial' 'over ~ x + z + a' --family poisson
+wrong zeros     'the response varies more than model poisson .* What to do: .sbps +sample. with +--model +zero_inflated_poisson: .* of the +rows +are +0' 'zeros ~ x + z + a' --family poisson
+wrong curve     "residuals are curved along 'z' .* What to do: poly\(z, 2\)" 'bent ~ x + z + a' --family bernoulli
+wrong conflict  "prior-data conflict: .* both move 'x' ~ +normal\(-1,0.05\) .* What to do: +check +whether +the +prior +of +'x'" 'y ~ x + z + a' --family gaussian --prior 'x=normal(-1,0.05)'
 head -n 8 table.csv >few.csv
 "$sbps" sample few.csv 'b ~ x' --family bernoulli --prior 'normal(0,0.1)' --seed 5 --ess 200 --progress off -o few.nc >/dev/null 2>&1
 try 'wrong: a strong prior' 0 "strong prior / weak likelihood: the prior moves 'x' ~ +normal\(0,0.1\)" '' "$sbps" check few.nc few.csv
@@ -88,14 +88,14 @@ awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
         print 1 + 1.5 * l + 0.6 * l * l + 0.3 * x + 0.3 * n() "," x "," c } }' >carat.csv
 advice() { # NAME FORMULA REGEX
     "$sbps" sample carat.csv "$2" --family gaussian --seed 5 --ess 200 --progress off -o "$1.nc" >/dev/null 2>&1
-    try "$1" 0 "rows bend along 'carat' .* What to do: $3" '' "$sbps" check "$1.nc" carat.csv
+    try "$1" 0 "residuals are curved along 'carat' .* What to do: $3" '' "$sbps" check "$1.nc" carat.csv
 }
 advice 'a logarithm' 'y ~ log(carat) + x' 'poly\(log\(carat\), 2\) or +ns\(log\(carat\), 3\) +in +the +formula +instead +of +.log\(carat\).\.'
 advice 'as it is'    'y ~ carat + x'      'poly\(carat, 2\) or +ns\(carat, 3\) in +the +formula +instead +of +.carat.\.'
 advice 'two terms'   'y ~ carat + I(carat^2) + x' 'ns\(carat, 4\) in +the +formula +instead +of +all +terms +of +.carat.'
 "$sbps" sample carat.csv 'y ~ ns(log(carat), 3) + x' --family gaussian --seed 5 --ess 200 --progress off -o curved.nc >/dev/null 2>&1
 cases=$((cases + 1))
-"$sbps" check curved.nc carat.csv | grep -q "bend along 'carat'" && fault 'advice' 'does not mend what it is given for'
+"$sbps" check curved.nc carat.csv | grep -q "curved along 'carat'" && fault 'advice' 'does not remove the curve'
 
 # Classes whose order is not that of the alphabet.
 awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
@@ -109,9 +109,9 @@ order() { # NAME OPTION...
     "$sbps" sample order.csv 'o ~ g' --family ordinal "$@" --seed 5 --ess 200 --progress off -o "$name.nc" >/dev/null 2>&1
 }
 order asked --levels low,mid,top
-try 'classes in their order'  0 '^Nothing is off' '' "$sbps" check asked.nc order.csv
+try 'classes in their order'  0 '^All [0-9]+ checks .* passed' '' "$sbps" check asked.nc order.csv
 order other --levels mid,low,top
-try 'classes in another'      0 'residuals are off along .* What to do: .sbps +sample. with +--levels, .* probabilities are off .* What to do: interactions .* --levels; +or +with +--model +softmax' '' "$sbps" check other.nc order.csv
+try 'classes in another'      0 'residuals differ from 0 along .* What to do: .sbps +sample. with +--levels, .* probabilities are not calibrated.* What to do: interactions .* --levels; +or +with +--model +softmax' '' "$sbps" check other.nc order.csv
 
 # ---- a weight counts as so many rows alike ----
 awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
@@ -123,17 +123,17 @@ awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
             for (i = 0; i < n; i++) print "a" a ",b" b "," y ",1" >"single_rows.csv" } }'
 "$sbps" sample counts.csv 'y ~ a + b' --family bernoulli --weights freq --seed 5 --ess 200 --progress off -o counts.nc >/dev/null 2>&1
 total=$(($(wc -l <single_rows.csv) - 1))
-try 'weights' 0 "^Nothing is off .* $total rows, by the weights of 16; " '' "$sbps" check counts.nc counts.csv
-try 'all rows by weights' 0 "^Nothing is off .* $total rows, by the weights of 16; " '' "$sbps" check counts.nc counts.csv --rows 0
+try 'weights' 0 "^All .* passed\. .*$total rows, by the weights of 16; " '' "$sbps" check counts.nc counts.csv
+try 'all rows by weights' 0 "^All .* passed\. .*$total rows, by the weights of 16; " '' "$sbps" check counts.nc counts.csv --rows 0
 try 'some rows by weights' 0 " 100 rows of $total, drawn at random, by the weights of 16; " '' "$sbps" check counts.nc counts.csv --rows 100
-try 'weights that are not whole' 0 "Nothing is off .* [0-9]+ rows, by the weights of 16; " '' "$sbps" check counts.nc thirds.csv
+try 'weights that are not whole' 0 "All .* passed\. .*[0-9]+ rows, by the weights of 16; " '' "$sbps" check counts.nc thirds.csv
 cases=$((cases + 1))
 for from in counts single_rows; do # what is not drawn is the same, row by row of the tables
     "$sbps" check counts.nc $from.csv | awk '/^mean / { print $1, $2 } /^residuals/ { r = 1 } /^power/ { r = 0 } r && /^[ab] / { print }
-        /^calibration/ { c = 1 } /^residuals/ { c = 0 } c && / to / { print $1, $3, $4, $5, $6 }' >$from.told
+        /^calibration/ { c = 1 } /^residuals/ { c = 0 } c && / to / { print $1, $3, $4, $5, $6 }' >$from.report
 done
-[ "$(wc -l <counts.told)" -ge 8 ] || fault 'weights' "nothing was seen: $(cat counts.told)"
-cmp -s counts.told single_rows.told || fault 'weights' "other numbers than single rows: $(diff counts.told single_rows.told | head)"
+[ "$(wc -l <counts.report)" -ge 8 ] || fault 'weights' "nothing was seen: $(cat counts.report)"
+cmp -s counts.report single_rows.report || fault 'weights' "other numbers than single rows: $(diff counts.report single_rows.report | head)"
 "$sbps" convert counts.csv counts.tbl --formula 'y ~ a + b' --weights freq >/dev/null 2>&1
 try 'heavy rows' 0 'row [0-9]+ moves .* by +about +[-+][0-9.]+ +posterior +sd' '' "$sbps" diagnose counts.nc
 try 'a converted table of weights' 0 "$total rows, by the weights of 16; " '' "$sbps" check counts.nc counts.tbl
@@ -151,10 +151,10 @@ if command -v python3 >/dev/null; then
         fault 'JSON' "$(head -c 300 one)"
 fi
 try 'some rows'      0 '100 rows of 500, drawn at random' '' "$sbps" check linear.nc table.csv --rows 100
-try 'some draws'     0 '150 replicated tables by 150 draws' '' "$sbps" check linear.nc table.csv --max-draws 150
+try 'some draws'     0 '150 replicated tables from 150 draws' '' "$sbps" check linear.nc table.csv --max-draws 150
 "$sbps" convert table.csv table.tbl --target y --features x,z,a >/dev/null 2>&1
 run converted --model linear --target y --features x,z,a
-try 'a converted table' 0 '^Nothing is off .*500 rows; .*residuals along .* a=v ' '' "$sbps" check converted.nc table.tbl
+try 'a converted table' 0 '^All .* passed\. .*500 rows; .*residuals along .* a=v ' '' "$sbps" check converted.nc table.tbl
 
 # ---- what cannot be ----
 cut -d, -f1-3 table.csv >without.csv
@@ -165,14 +165,14 @@ try 'another level'     1 '' "level.csv: row 2: column 'a': 'q' is none of the l
 sed '3s/^[^,]*/red/' table.csv >type.csv
 try 'text for a number' 1 '' "type.csv:3: column 'x': 'red' is not a number" "$sbps" check linear.nc type.csv
 sed '3s/^[^,]*/NA/' table.csv >missing.csv
-try 'a missing cell'    0 '499 rows; .* 1 rows with missing cells left out' '' "$sbps" check linear.nc missing.csv
+try 'a missing cell'    0 '499 rows; .* 1 rows with missing cells omitted' '' "$sbps" check linear.nc missing.csv
 : >empty.csv
 try 'an empty file'     1 '' 'empty.csv:1: the file is empty' "$sbps" check linear.nc empty.csv
 head -n 2 table.csv >single.csv
-try 'one row'           1 '' 'single.csv: too few rows have all that is needed' "$sbps" check linear.nc single.csv
+try 'one row'           1 '' 'single.csv: at least two rows without missing cells are needed' "$sbps" check linear.nc single.csv
 try 'no such file'      1 '' 'none.csv: No such file' "$sbps" check linear.nc none.csv
 try 'no run'            1 '' 'table.csv: not a run file of sbps' "$sbps" check table.csv table.csv
-try 'a file missing'    2 '' 'want `sbps check RUN.nc DATA.csv`' "$sbps" check linear.nc
+try 'a file missing'    2 '' 'usage: sbps check RUN.nc DATA.csv' "$sbps" check linear.nc
 "$sbps" sample --model banana --ess 60 --progress off -o banana.nc >/dev/null 2>&1
 try 'a density'         1 '' 'banana.nc: the file contains no design' "$sbps" check banana.nc table.csv
 

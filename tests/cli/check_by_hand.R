@@ -12,7 +12,7 @@ same <- function(what, have, want, limit = 1e-6) {
 }
 
 # ---- JSON, as far as it is needed: one object or array a line ----
-tell <- function(...) system2(program, c(...), stdout = TRUE, stderr = FALSE)
+run_program <- function(...) system2(program, c(...), stdout = TRUE, stderr = FALSE)
 field <- function(line, key) as.numeric(sub(paste0('.*"', key, '": (-?[0-9.e+-]+|null).*'), "\\1", sub("null", "NaN", line)))
 section <- function(text, key) { # lines of a member that is an array
     begin <- grep(paste0('^ "', key, '": '), text)
@@ -22,7 +22,7 @@ section <- function(text, key) { # lines of a member that is an array
 cells <- function(text, key) grep('"label"', section(text, key), value = TRUE)
 
 draw_matrix <- function(...) {
-    m <- read.csv(text = tell("predict", ..., "--draws", "--max-draws", "0"), check.names = FALSE)
+    m <- read.csv(text = run_program("predict", ..., "--draws", "--max-draws", "0"), check.names = FALSE)
     as.matrix(m[, grep("^draw", names(m))])
 }
 quantiles <- function(x) quantile(x, c(0.025, 0.975), names = FALSE)
@@ -55,11 +55,11 @@ check_table <- function(name, formula, family, table, log_prior, log_lik, number
     cat("\n", name, "\n", sep = "")
     write.csv(table, paste0(name, ".csv"), row.names = FALSE, quote = FALSE)
     for (ending in c(".nc", ".draws.csv"))
-        tell("sample", paste0(name, ".csv"), shQuote(formula), "--family", family, "--seed", "5", "--ess", "300", "--draws", "250",
+        run_program("sample", paste0(name, ".csv"), shQuote(formula), "--family", family, "--seed", "5", "--ess", "300", "--draws", "250",
              "--progress", "off", "-o", paste0(name, ending))
     run <- paste0(name, ".nc")
     data <- paste0(name, ".csv")
-    text <- tell("check", run, data, "--json", "--max-draws", "0", "--rows", "0")
+    text <- run_program("check", run, data, "--json", "--max-draws", "0", "--rows", "0")
     draws <- as.matrix(read.csv(paste0(name, ".draws.csv"), check.names = FALSE)[, -(1:2)])
     target <- sub(" ~.*", "", formula)
     y <- table[[target]]

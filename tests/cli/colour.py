@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What commands say to a terminal has colours, to a pipe none; NO_COLOR and TERM=dumb turn them off; words stay the same.
+"""Output to a terminal has colours, to a pipe none; NO_COLOR and TERM=dumb turn them off; words stay the same.
    colour.py PROGRAM: in an empty folder."""
 import os
 import pty
@@ -47,7 +47,7 @@ def hold(what, fine):
 subprocess.run([program, "simulate", "logistic", "--rows", "500", "--dim", "2", "-o", "t.csv"], check=True)
 subprocess.run([program, "sample", "t.csv", "--model", "logistic", "--target", "y", "--seed", "1", "--ess", "400", "--progress", "off",
                 "-o", "t.nc"], check=True, stderr=subprocess.DEVNULL)
-for words, sign in ((["diagnose", "t.nc"], r"\033\[3[23]m(Nothing wrong|1\. )"), (["summary", "t.nc"], r"\033\[1mname .*\033\[0m\n")):
+for words, sign in ((["diagnose", "t.nc"], r"\033\[3[23]m(No problems found|1\. )"), (["summary", "t.nc"], r"\033\[1mname .*\033\[0m\n")):
     coloured = said(words)
     hold(f"{words}: colours at a terminal: {coloured!r}", re.search(sign, coloured))
     plain = said(words, NO_COLOR="1")

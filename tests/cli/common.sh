@@ -1,4 +1,4 @@
-# Read by the scripts beside it: finds the program, makes a folder to work in, counts failures.
+# Sourced by the other scripts of this folder: finds the program, makes a working folder, counts failures.
 #   $sbps     the program            $work   an empty folder, removed at the end
 #   try NAME CODE STDOUT STDERR COMMAND...   runs it and holds exit code and both streams to
 #                                            extended regular expressions ('' : must be empty)
@@ -40,7 +40,7 @@ try() {
         fault "$name" "stderr '$(head -c 300 "$work/.err")' does not match '$err'"
 }
 
-# Of tests that start ranks: skipped where that cannot be.
+# Skips a test that starts ranks where that is not possible.
 needs_ranks() {
     mpirun --version 2>/dev/null | grep -q 'Open MPI' || { echo "no mpirun of Open MPI: skipped"; exit 77; }
     OMPI_COMM_WORLD_SIZE=2 "$sbps" list models >/dev/null 2>.err

@@ -3,12 +3,12 @@
 # shells can read.
 . "$(dirname "$0")/common.sh"
 
-try 'no shell'     2 '' 'which shell' "$sbps" completion
-try 'other shell'  2 '' "no completion for 'csh': want bash, zsh or fish" "$sbps" completion csh
+try 'no shell'     2 '' 'name a shell' "$sbps" completion
+try 'other shell'  2 '' "unknown shell 'csh': use bash, zsh or fish" "$sbps" completion csh
 
 eval "$("$sbps" completion bash)"
 offers() { # NAME WANTED WORD...: is it among what is offered for the last word?
-    local name=$1 wanted=$2
+    local name=$1 expected=$2
     shift 2
     cases=$((cases + 1))
     COMP_WORDS=("$@")
@@ -16,7 +16,7 @@ offers() { # NAME WANTED WORD...: is it among what is offered for the last word?
     COMPREPLY=()
     _sbps
     printf "%s\n" "${COMPREPLY[@]}" >offered
-    grep -qxF -- "$wanted" offered || fault "$name" "'$wanted' is not among '${COMPREPLY[*]}'"
+    grep -qxF -- "$expected" offered || fault "$name" "'$expected' is not among '${COMPREPLY[*]}'"
 }
 touch rows.csv
 for shell in bash zsh fish; do "$sbps" completion $shell >script.$shell || fault $shell 'exit code'; done

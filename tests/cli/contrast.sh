@@ -54,25 +54,25 @@ same 'a function of this name'    'log(b)'         '`log(b)`'
 same 'and the function'           'log( abs(b) )'   'log(sqrt(b^2))'
 same 'the longest name'           'a:b - a'        '`a:b` - `a`'
 try 'a level'        0 'group=x-y \* 2 ' '' "$sbps" contrast plain.nc 'group=x-y * 2' '`2nd`'
-try 'digit first'    2 '' 'column 1: a name that begins with a digit stands in `backticks`' "$sbps" contrast plain.nc '2nd'
+try 'digit first'    2 '' 'column 1: write a name that begins with a digit in `backticks`' "$sbps" contrast plain.nc '2nd'
 
 # ---- mistakes, each at its place ----
 try 'unknown'        2 '' "expression, column 5: there is no parameter 'bb', did you mean 'b'\?   a - bb +\^" "${contrast[@]}" 'a - bb'
 try 'unknown level'  2 '' "column 1: there is no parameter 'a=c'" "${contrast[@]}" 'a=c'
 try 'function'       2 '' "column 1: there is no function 'epx'; did you mean 'exp'" "${contrast[@]}" 'epx(a)'
-try 'not closed'     2 '' 'column 4: the parenthesis that opens here is not closed' "${contrast[@]}" 'exp(a'
-try 'not opened'     2 '' 'column 2: a parenthesis closes here that was never opened' "${contrast[@]}" 'a)'
-try 'no operator'    2 '' 'column 3: an operator is missing before this' "${contrast[@]}" 'a b'
-try 'no operand'     2 '' 'column 4: the expression ends where' "${contrast[@]}" 'a +'
-try 'empty'          2 '' 'column 1: the expression ends where' "${contrast[@]}" ''
-try 'two comparisons' 2 '' 'one comparison cannot follow another' "${contrast[@]}" 'a < b < 1'
+try 'not closed'     2 '' 'column 4: this parenthesis is not closed' "${contrast[@]}" 'exp(a'
+try 'not opened'     2 '' 'column 2: this parenthesis was never opened' "${contrast[@]}" 'a)'
+try 'no operator'    2 '' 'column 3: an operator is missing here' "${contrast[@]}" 'a b'
+try 'no operand'     2 '' 'column 4: a parameter or a number is missing at the end' "${contrast[@]}" 'a +'
+try 'empty'          2 '' 'column 1: a parameter or a number is missing at the end' "${contrast[@]}" ''
+try 'two comparisons' 2 '' 'a comparison cannot follow another' "${contrast[@]}" 'a < b < 1'
 try 'arguments'      2 '' 'exp takes one argument' "${contrast[@]}" 'exp(a, b)'
-try 'backtick'       2 '' 'the name that begins here does not end' "${contrast[@]}" '`a'
+try 'backtick'       2 '' 'the closing backtick of this name is missing' "${contrast[@]}" '`a'
 try 'too deep'       2 '' 'nested too deeply' "${contrast[@]}" "$(printf '(%.0s' {1..500})"
-try 'no number'      1 '' "'log\(0 - b\^2\)' is no number at [0-9]+ of [0-9]+ draws" "${contrast[@]}" 'log(0 - b^2)'
+try 'no number'      1 '' "'log\(0 - b\^2\)' is not a number at [0-9]+ of [0-9]+ draws" "${contrast[@]}" 'log(0 - b^2)'
 try 'infinite'       1 '' 'is infinite at' "${contrast[@]}" 'a / 0'
-try 'both formats'   2 '' '--csv and --json exclude each other' "${contrast[@]}" a --csv --json
-try 'no expression'  2 '' 'want a run.s file and an expression' "${contrast[@]}"
+try 'both formats'   2 '' 'use --csv or --json, not both' "${contrast[@]}" a --csv --json
+try 'no expression'  2 '' 'name a run file and an expression' "${contrast[@]}"
 try 'no run'         1 '' 'not a run file' "$sbps" contrast table.csv a
 printf 'a\033[31m' >.odd
 try 'no colours of others' 2 '' "^[^$(printf '\033')]*$" "${contrast[@]}" "$(cat .odd)"
@@ -99,7 +99,7 @@ if Rscript --vanilla -e 'library(posterior)' >/dev/null 2>&1; then
     "${contrast[@]}" 'a - b' 'exp(a) / b' 'a > b' 'inv_logit(`2nd`)' 'abs(a)^1.5' 'groupx-y * 2' --json >ours.json
     Rscript --vanilla "$root/tests/cli/contrast_by_posterior.R" run.csv >theirs.csv 2>.err ||
         fault referee "$(head -n 3 .err)"
-    python3 - <<'P' || fault referee 'R says otherwise'
+    python3 - <<'P' || fault referee 'R has other numbers'
 import csv, json, math, sys
 ours = json.load(open("ours.json"))["contrasts"]
 theirs = list(csv.DictReader(open("theirs.csv")))

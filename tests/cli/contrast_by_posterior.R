@@ -1,4 +1,4 @@
-# What R's posterior says of the expressions that contrast.sh asks for, from the draws in a CSV file.
+# The summaries by R's posterior of the expressions in contrast.sh, from the draws in a CSV file.
 suppressPackageStartupMessages(library(posterior))
 draws <- read.csv(commandArgs(TRUE)[1], check.names = FALSE)
 of <- function(name) draws[[name]]
@@ -6,7 +6,7 @@ values <- list(
     of("a") - of("b"), exp(of("a")) / of("b"), as.numeric(of("a") > of("b")), plogis(of("`2nd`")),
     abs(of("a"))^1.5, of("groupx-y") * 2
 )
-tell <- function(v) {
+summarise_values <- function(v) {
     x <- do.call(cbind, split(v, draws$chain))
     q <- quantile(v, c(0.05, 0.5, 0.95), names = FALSE)
     suppressWarnings(data.frame(
@@ -15,4 +15,4 @@ tell <- function(v) {
         ess_tail = ess_tail(x), rhat = rhat(x)
     ))
 }
-write.csv(format(do.call(rbind, lapply(values, tell)), digits = 17), row.names = FALSE, quote = FALSE)
+write.csv(format(do.call(rbind, lapply(values, summarise_values)), digits = 17), row.names = FALSE, quote = FALSE)

@@ -31,7 +31,7 @@ try 'float'                0 '' '' "$sbps" convert data.csv f.tbl --target y --s
 try 'sample of floats'     0 '' '^logistic regression of .y. ' "$sbps" sample f.tbl --model logistic "${quick[@]}" -o f.nc
 [ "$(stat -c %s f.tbl)" -lt "$(stat -c %s t.tbl)" ] || fault 'float' 'is not smaller'
 
-# Few entries in many columns: sparse rows, without being asked.
+# Few entries in many columns: sparse rows by default.
 awk 'BEGIN { srand(1); for (i = 0; i < 2000; i++) {
     printf "%d", rand() < 0.4; for (j = 1; j < 200; j++) if (rand() < 0.02) printf " %d:1", j; print "" } }' >few.svm
 try 'sparse'               0 '' '' "$sbps" convert few.svm few.tbl
@@ -58,13 +58,13 @@ if command -v python3 >/dev/null; then
     cases=$((cases + 1))
     "$sbps" convert few.csv few.tbl --target y --missing drop --json | python3 -c 'import json, sys; json.load(sys.stdin)' || fault 'JSON' 'none'
 fi
-try 'no operands'          2 '' 'a file is missing: want .sbps convert IN OUT' "$sbps" convert
+try 'no operands'          2 '' 'a file name is missing; usage: sbps convert IN OUT' "$sbps" convert
 try 'no target'            2 '' 'data.csv: no target; name its column' "${convert[@]}"
-try 'memory'               2 '' "--memory: 'lots' will not do: want bytes such as 500M" "${convert[@]}" --target y --memory lots
+try 'memory'               2 '' "--memory: 'lots' is not a size such as 500M" "${convert[@]}" --target y --memory lots
 try 'too little memory'    2 '' 'bytes of memory are too few to shuffle' "${convert[@]}" --target y --memory 4K
 try 'sparse, standardised' 2 '' 'standardised columns have no zeros' "${convert[@]}" --target y --storage sparse --standardize
 try 'not there'            1 '' 'none.csv: No such file' "$sbps" convert none.csv x.tbl --target y
-try 'onto itself'          2 '' 'data.csv is the data file itself' "$sbps" convert data.csv data.csv --target y
+try 'onto itself'          2 '' 'data.csv is the data file: choose another name' "$sbps" convert data.csv data.csv --target y
 try 'twice'                1 '' 't.tbl: is a converted table already' "$sbps" convert t.tbl x.tbl
 try 'no folder'            1 '' 'there is no directory none' "$sbps" convert data.csv none/t.tbl --target y
 try 'a device'             1 '' 'a table must be a file' "$sbps" convert data.csv /dev/null --target y

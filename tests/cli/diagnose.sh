@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One run for each known failure, which `diagnose` must name, and runs by the default command, against
-# which it must say nothing. Every finding says what to do; the exit code is 0 either way.
+# One run for each known failure, which `diagnose` must name, and runs by the default command, in
+# which it must find nothing. Every finding has a remedy; the exit code is 0 either way.
 . "$(dirname "$0")/common.sh"
 
 logistic=(--model logistic --target y)
@@ -27,10 +27,10 @@ run() { # NAME OPTIONS...: samples, then diagnoses into .diagnosis as one line
     timeout -k 5 600 "$sbps" sample "$@" --progress off -o run.nc >.out 2>.err ||
         fault "$name" "exit $?: $(tail -n 1 .err)"
     "$sbps" diagnose run.nc >.out 2>.err || fault "$name" "diagnose: exit $?: $(head -n 1 .err)"
-    [ -s .err ] && fault "$name" "diagnose complains: $(head -n 1 .err)"
+    [ -s .err ] && fault "$name" "diagnose prints: $(head -n 1 .err)"
     tr -s '\n ' '  ' <.out >.diagnosis
     [ "$(grep -cE '^[0-9]+\. ' .out)" -eq "$(grep -c 'What to do: ' .out)" ] ||
-        fault "$name" 'a finding does not say what to do'
+        fault "$name" 'a finding has no remedy'
     "$sbps" diagnose run.nc --json >.json
     /usr/bin/python3 -m json.tool .json >/dev/null || fault "$name" 'no JSON'
     [ "$(grep -cE '^[0-9]+\. ' .out)" -eq "$(grep -c '"seen".*"remedy"' .json)" ] || fault "$name" 'JSON has other findings'
@@ -50,47 +50,47 @@ finds() { # NAME REGEX OPTIONS...
 
 clean() { # NAME OPTIONS...
     run "$@"
-    grep -qE 'Nothing wrong was found.* 0 problems, 0 remarks' .diagnosis ||
-        fault "$1" "is blamed: $(grep -E '^[0-9]' .out | head -c 600)"
+    grep -qE 'No problems found.* 0 problems, 0 remarks' .diagnosis ||
+        fault "$1" "has findings: $(grep -E '^[0-9]' .out | head -c 600)"
 }
 
 # ---- nothing wrong ----
 clean 'default, d = 20'     paper.csv "${logistic[@]}"
 clean 'default, d = 3'      small.csv "${logistic[@]}"
 clean 'default, rare'       rare.csv "${logistic[@]}"
-grep -q 'bounces that were missed' .diagnosis || fault 'default, rare' 'does not say what was missed'
+grep -q 'missed bounces' .diagnosis || fault 'default, rare' 'the missed bounces are not reported'
 clean 'sbps, d = 20'        paper.csv "${logistic[@]}" --sampler sbps
 clean 'default, gaussian'   --model gaussian --dim 5
 clean 'default, noise'      --model gaussian --dim 5 --gradient-noise 3
 
 # ---- the published method and its parts ----
-finds 'as published'        'Violations: [0-9.]+% of the proposals .* where the regression expects 0\.1[0-9]*%: [0-9.]+ times as many' \
+finds 'as published'        'Violations: in [0-9.]+% of the proposals .* the regression expects 0\.1[0-9]*%, and there are [0-9.]+ times as many' \
     paper.csv "${logistic[@]}" "${published[@]}" --ess 100
 found 'as published: bias'  'The stated bias'
-finds 'as published: word'  'The published method was asked for' paper.csv "${logistic[@]}" "${published[@]}" --epochs 100
-finds 'small batches'       'Bounces are missing' paper.csv "${logistic[@]}" "${published[@]}" --batch-size 50 --epochs 1000
+finds 'as published: word'  'The run used the published method' paper.csv "${logistic[@]}" "${published[@]}" --epochs 100
+finds 'small batches'       'Bounces were missed' paper.csv "${logistic[@]}" "${published[@]}" --batch-size 50 --epochs 1000
 finds 'tiny batches'        'The stated bias' paper.csv "${logistic[@]}" "${published[@]}" --batch-size 10 --epochs 200
-finds 'last batch'          'The noise was judged by the last mini-batch alone' \
+finds 'last batch'          'The noise was estimated from the last mini-batch alone' \
     paper.csv "${plain[@]}" --pool-variance off
-finds 'rare events'         'Bounces are missing.*Rare events' rare.csv "${plain[@]}" --band 3
+finds 'rare events'         'Bounces were missed.*Rare events' rare.csv "${plain[@]}" --band 3
 finds 'rare events, wide'   'Only [0-9.]+% of the proposals' rare.csv "${plain[@]}" --ess 200
-finds 'banana'              'The slope does not follow a straight line' --model banana --lack-of-fit off --band 3
-finds 'band at its cap'     'The band is as wide as it can be' --model banana --lack-of-fit off
+finds 'banana'              'The slope is not linear along a segment' --model banana --lack-of-fit off --band 3
+finds 'band at its cap'     'The band has its maximum width' --model banana --lack-of-fit off
 finds 'wide open'           'Violations: ' paper.csv "${plain[@]}" --band 1
-finds 'reference far'       'The reference point of the control variate lies' \
+finds 'reference far'       'The reference point of the control variate is' \
     skew.csv "${logistic[@]}" --sampler sbps --no-intercept --prior 'normal(0,30)' --control-variate gradient
 finds 'few windows'         'Mini-batches are windows .* only 19.2 of them' small.csv "${plain[@]}" --minibatch window
 
 # ---- metric, refreshment, warm-up, modes ----
-finds 'adapts forever'      'The metric went on adapting' small.csv "${logistic[@]}" --sampler psbps --adapt-forever
-grep -q 'cannot say how biased' .diagnosis && fault 'adapts forever' 'blames the sampler'
-finds 'no noise'            'Nothing but refreshment turns this path .* refreshed 0 times' \
+finds 'adapts forever'      'The metric kept adapting' small.csv "${logistic[@]}" --sampler psbps --adapt-forever
+grep -q 'does not estimate its bias' .diagnosis && fault 'adapts forever' 'has a finding on the sampler, too'
+finds 'no noise'            'Only refreshments randomise this path, .* refreshed 0 times' \
     --model gaussian --dim 5 --refresh-rate 0 --epochs 20000
 finds 'refreshed often'     'The path was refreshed' small.csv "${plain[@]}" --refresh-rate 30 --epochs 100
-finds 'refreshed rarely'    'Spreads are known much worse than means' small.csv "${logistic[@]}" --sampler sbps --refresh-rate 0
-finds 'separate modes'      'The chains sit in separate places' corners.csv --model multimodal --ess 100
+finds 'refreshed rarely'    'Standard deviations are much less precise than means' small.csv "${logistic[@]}" --sampler sbps --refresh-rate 0
+finds 'separate modes'      'The chains stay in separate regions' corners.csv --model multimodal --ess 100
 finds 'few effective'       'The effective sample size of the path is' paper.csv "${plain[@]}" --epochs 30
-finds 'unknown bias'        'This sampler \(sgld\) cannot say' small.csv "${logistic[@]}" --sampler sgld --epochs 200
+finds 'unknown bias'        'This sampler \(sgld\) does not estimate its bias' small.csv "${logistic[@]}" --sampler sgld --epochs 200
 
 # ---- group effects that are sampled, whether they are kept or not ----
 awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
@@ -102,9 +102,9 @@ for ranef in none all effects.csv; do
         fault "group effects, --ranef $ranef" "are not checked: $(tail -c 300 .diagnosis)"
 done
 
-# ---- samplers without a band are not told to widen one ----
+# ---- samplers without a band get no advice to widen one ----
 for sampler in lipsbps local-bps zigzag-ss zigzag-cv; do
     finds "hurried $sampler" 'Warm-up ended before' paper.csv "${logistic[@]}" --sampler $sampler --epochs 100
-    grep -qE -- '--band|the band' .diagnosis && fault "hurried $sampler" 'is told about a band'
+    grep -qE -- '--band|the band' .diagnosis && fault "hurried $sampler" 'gets advice on a band'
 done
 finish

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# docs/options.md and the options of the man page are what the option table says, its columns of a summary
-# what their list says.
+# docs/options.md, and the options and columns of the man page, agree with the tables in the program.
 #   docs.sh            compares
 #   docs.sh --update   writes them anew
 set -euo pipefail
@@ -12,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 
 "$program" list options >"$work/options.md"
 
-# part FAMILY: standard input with what stands between the two comments of the family made anew
+# part FAMILY: copies standard input, with the part between the two comments of the family generated again
 part() {
     "$program" list "$1" --manual >"$work/$1.roff"
     awk -v begin=".\\\\\" $1: made by \`sbps list $1 --manual\`, do not edit" -v end=".\\\\\" end of $1" \
@@ -40,7 +39,7 @@ fi
 failures=0
 check() { # FILE: is it as made just now?
     cmp -s "$root/docs/$1" "$work/$1" && return
-    echo "docs/$1 is not what the tables of options and columns say; run tests/cli/docs.sh --update"
+    echo "docs/$1 differs from the tables of options and columns; run tests/cli/docs.sh --update"
     diff "$root/docs/$1" "$work/$1" | head -n 10 || true
     failures=$((failures + 1))
 }
@@ -50,8 +49,8 @@ for command in $commands; do check "man/sbps-$command.1"; done
 [ "$(ls "$root/docs/man" | wc -l)" = "$(wc -w <<<"$commands")" ] || { echo 'docs/man has a page of no subcommand'; failures=$((failures + 1)); }
 if command -v man >/dev/null; then # nothing in them that man stumbles over
     for page in "$root"/docs/man/*.1 "$root/docs/sbps.1"; do
-        said=$(LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -l "$page" 2>&1 >/dev/null) || true
-        [ -z "$said" ] || { echo "$page: $said"; failures=$((failures + 1)); }
+        warnings=$(LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -l "$page" 2>&1 >/dev/null) || true
+        [ -z "$warnings" ] || { echo "$page: $warnings"; failures=$((failures + 1)); }
     done
 fi
 version=$("$program" --version)

@@ -99,7 +99,7 @@ read -r slope own spread <<<"$(squares y x out)"
 answer 'one cell of 1e12' 'y ~ x + out' linear
 near 'one cell of 1e12' x "$slope"
 near 'one cell of 1e12' out "$own"
-# without the row that is 1e8 the slopes are 2 and -1 but for 0.12 (one sd of 100 rows); a normal law has them near 1e6
+# without the row that is 1e8 the slopes are 2 and -1 but for 0.12 (one sd of 100 rows); a normal distribution has them near 1e6
 answer 'student_t, one target of 1e8' 't8 ~ x + z' student_t
 cases=$((cases + 1))
 "$sbps" summary run.nc --csv | awk -F, '$1 == "x" { a = $2 - 2 } $1 == "z" { b = $2 + 1 } END { exit !(a * a < 0.25 && b * b < 0.25) }' ||

@@ -31,7 +31,7 @@ chosen() { # COUNT
     done
 }
 
-# Is OUTPUT what it was before, or a whole new one? WHOLE... is asked.
+# Is OUTPUT what it was before, or a whole new one, by the test WHOLE...?
 check_output() { # NAME CODE OUTPUT GOOD WHOLE...
     local name=$1 code=$2 output=$3 good=$4 left
     shift 4

@@ -32,7 +32,7 @@ try 'fixed'            2 '' 'columns of a converted table are fixed' "$sbps" map
 
 # ---- what is wrong ----
 try 'unknown column'   2 '' '^sbps: formula, column 9: no column is named .q.*   y ~ x \+ q           \^ $' "$sbps" map t.csv 'y ~ x + q' --model logistic
-try 'no tilde'         2 '' 'a formula without a ~' "$sbps" map t.csv 'x + z' --model logistic
+try 'no tilde'         2 '' 'neither a file nor a formula with a ~' "$sbps" map t.csv 'x + z' --model logistic
 try 'open parenthesis' 2 '' 'column 8: the parenthesis that opens here is not closed' "$sbps" map t.csv 'y ~ log(x' --model logistic
 try 'unknown function' 2 '' "column 5: no function is called 'lgo', did you mean 'log'" "$sbps" map t.csv 'y ~ lgo(x)' --model logistic
 try 'and a target'     2 '' '\-\-target cannot be combined with \-\-formula' "$sbps" map t.csv 'y ~ x' --target y --model logistic

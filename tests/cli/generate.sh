@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Rows made on the fly: the posterior is that of the same rows from a file, the bits those of any number of ranks, and memory does
+# Generated rows: the posterior is that of the same rows from a file, the bits those of any number of ranks, and memory does
 # not grow with the rows; what such tables cannot have is refused with a sentence.
 . "$(dirname "$0")/common.sh"
 

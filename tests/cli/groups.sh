@@ -12,7 +12,7 @@ awk 'BEGIN {
 }' >t.csv
 model=(t.csv 'y ~ x + (1 + x | g)' --family bernoulli --ess 200 --seed 3 --progress off --crossed integrate)
 
-# ---- what there is ----
+# ---- what is supported ----
 try 'its mode'       0 '^name,value intercept,.* x,.* centred_sd_g__Intercept,.* sd_g__x,.* centred_cor_g__Intercept__x,' '' "$sbps" map "${model[@]:0:4}" --csv
 cp .out mode.csv
 try 'as parameters'  0 '' "400 rows, 5 parameters.*groups +20 of 'g', [0-9]+ nodes" "$sbps" sample "${model[@]}" --ranef all -o all.nc
@@ -25,7 +25,7 @@ try 'not among them' 0 '^name,mean' '' "$sbps" summary none.nc --csv
 cp .out none.csv
 [ "$(head -1 effects.csv)" = name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat ] || fault 'its header' "$(head -1 effects.csv)"
 [ "$(wc -l <effects.csv)" = 41 ] || fault 'a line an effect' "$(wc -l <effects.csv)"
-# the same draws, whoever asks for them and on any number of threads
+# the same draws with any options for effects and any number of threads
 cmp -s <(grep -v '"r_' all.csv) none.csv || fault 'other parameters' 'are not the same'
 cmp -s <(grep '^"r_' all.csv | sed 's/\(\([^,]*,\)\{11\}\).*/\1/; s/,$//') <(tail -n +2 effects.csv | cut -d, -f1-11) ||
     fault 'effects' "$(grep '^"r_' all.csv | head -1) $(sed -n 2p effects.csv)"
@@ -35,7 +35,7 @@ try 'from a summary' 0 'cor_g__Intercept__x,' '' "$sbps" map "${model[@]:0:4}" -
 try 'sds at the means' 1 '' "'sd_g__Intercept' is a function of several coordinates" "$sbps" map "${model[@]:0:4}" --start none.csv
 try 'from a mode'    0 'centred_cor_g__Intercept__x,' '' "$sbps" map "${model[@]:0:4}" --start mode.csv --csv
 
-# no fixed effect: as one that is held at 0; a column that is constant; a group that rules
+# no fixed effect: as one that is fixed at 0; a constant column; a dominant group
 try 'no fixed effect' 0 '^name,value sd_g__Intercept,' '' "$sbps" map t.csv 'y ~ 0 + (1 | g)' --family bernoulli --csv --storage float
 cp .out nothing.csv
 try 'one held at 0'   0 '^name,value x,' '' "$sbps" map t.csv 'y ~ 0 + x + (1 | g)' --family bernoulli --prior 'normal(0,1e-7)' --csv
@@ -57,7 +57,7 @@ awk 'BEGIN {
 }' >most.csv
 try 'half of all rows' 0 '' 'sampler' "$sbps" sample most.csv 'y ~ x + (1 | g)' --family bernoulli --ess 100 --seed 3 --progress off -o most.nc
 try 'is named'         0 '"influential_rows": "group .most. of .g. moves .x. by (about )?-' '' "$sbps" summary most.nc --json
-try 'and explained'    0 "[12]\. Single groups rule the answer: group 'most' of 'g' moves 'x'" '' "$sbps" diagnose most.nc
+try 'and explained'    0 "[12]\. Single groups dominate the result: group 'most' of 'g' moves 'x'" '' "$sbps" diagnose most.nc
 
 # of three effects correlations are functions of several coordinates: everywhere in the coordinate's place
 awk 'BEGIN {

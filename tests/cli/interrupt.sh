@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Ctrl-C: the run ends early, what there is is written and can be read; twice ends at once. Signals are
+# Ctrl-C: the run ends early, its draws are written and can be read; a second one ends the program at once. Signals are
 # sent when something has happened that shows where the run is, never by the clock.
 . "$(dirname "$0")/common.sh"
 
@@ -36,8 +36,8 @@ for signal in INT TERM; do
     stop $signal
     [ $code -eq 130 ] || fault "$signal" "exit $code, want 130"
     [ $(($(date +%s) - start)) -lt 60 ] || fault "$signal" 'took long to stop'
-    grep -q 'interrupted: writing what there is' .err || fault "$signal" "said: $(tail -n 3 .err)"
-    grep -q "the draws are in $signal.nc" .err || fault "$signal" "said: $(tail -n 3 .err)"
+    grep -q 'interrupted: writing the draws so far' .err || fault "$signal" "printed: $(tail -n 3 .err)"
+    grep -q "the draws are in $signal.nc" .err || fault "$signal" "printed: $(tail -n 3 .err)"
     try "$signal: summary"  0 '^name,mean' '' "$sbps" summary $signal.nc --csv
     try "$signal: diagnose" 0 'interrupt' '' "$sbps" diagnose $signal.nc
 done
@@ -67,7 +67,7 @@ start_until '[ -s .err ]' "${long[@]}" -o early.nc
 stop INT
 check_early 'as it takes off'
 
-# Twice: the program ends at once, and what stands there is whole.
+# Twice: the program ends at once, and the file is complete.
 cases=$((cases + 1))
 start_until "$sampling" "${long[@]}" -o twice.nc --skeleton path.csv
 kill -INT $pid && kill -INT $pid

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Labels of the target in an order: --levels, or as they sort, which is told.
+# Labels of the target in an order: --levels, or sorted, with a note.
 . "$(dirname "$0")/common.sh"
 
 awk 'BEGIN { srand(4); print "grade,number,x"; for (i = 0; i < 2000; i++) {

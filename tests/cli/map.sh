@@ -16,7 +16,7 @@ for method in newton lbfgs sag; do
     try "$method, csv"     0 "^name,value x1,$number x2,$number x3,$number $" '' "$sbps" map "${logistic[@]}" --method $method --tolerance 1e-7 --csv
     cp .out $method.csv
 done
-try 'epochs are told'  0 'method +sag, [0-9]+ epochs' '' "$sbps" map "${logistic[@]}" --method sag
+try 'epochs are shown'  0 'method +sag, [0-9]+ epochs' '' "$sbps" map "${logistic[@]}" --method sag
 for method in lbfgs sag; do # to 1e-7 posterior sd, which are about 0.1 here
     awk -F, 'NR == FNR { w[$1] = $2; next } FNR > 1 && ($2 - w[$1])^2 > 1e-14 { exit 1 }' newton.csv $method.csv ||
         fault "by $method" "$(paste -d' ' newton.csv $method.csv)"
@@ -31,7 +31,7 @@ cmp -s three.csv again.csv || fault 'seed' 'the same seed gave another mode'
 try 'from a start'     0 'sag, [0-9]{1,2} epochs' '' "$sbps" map "${logistic[@]}" --method sag --start mode.csv
 try 'sigma as itself'  0 'sigma,[0-9.]+ $' '' "$sbps" map "${linear[@]}" --csv
 try 'a density'        0 'model +gaussian parameters +2 ' '' "$sbps" map --model gaussian
-try 'short of a mode'  0 'method +lbfgs, newton' 'warning: lbfgs, newton ended .* posterior sd from the mode' "$sbps" map data.csv --model network --target y --activation relu --hidden 3
+try 'short of a mode'  0 'method +lbfgs, newton' 'warning: lbfgs, newton stopped .* posterior sd away from the mode' "$sbps" map data.csv --model network --target y --activation relu --hidden 3
 try 'a config file'    0 '^name,value' '' "$sbps" map data.csv --config <(echo 'model = logistic
 target = y') --csv
 
@@ -65,10 +65,10 @@ try 'another start'    1 '' 'run.ckpt: written by a run with other options' "$sb
 try 'without it'       1 '' 'run.ckpt: written by a run with other options' "$sbps" sample "${linear[@]}" --ess 100 --resume run.ckpt --progress off -o run.nc
 
 # ---- what cannot be ----
-try 'csv and json'     2 '' '--csv and --json exclude each other' "$sbps" map "${logistic[@]}" --csv --json
-try 'no data'          2 '' 'want .sbps map DATA --model logistic --target' "$sbps" map --model logistic
-try 'no model'         2 '' 'laplace: --model NAME is missing' "$sbps" laplace data.csv
-try 'a table too many' 2 '' 'want .sbps laplace --model gaussian., without' "$sbps" laplace data.csv --model gaussian
+try 'csv and json'     2 '' 'use --csv or --json, not both' "$sbps" map "${logistic[@]}" --csv --json
+try 'no data'          2 '' 'usage: sbps map DATA --model logistic --target' "$sbps" map --model logistic
+try 'no model'         2 '' 'laplace: name a model: --model NAME' "$sbps" laplace data.csv
+try 'a table too many' 2 '' 'usage: sbps laplace --model gaussian, without' "$sbps" laplace data.csv --model gaussian
 try 'no such method'   2 '' "--method: unknown choice 'sagg', did you mean 'sag'" "$sbps" map "${logistic[@]}" --method sagg
 try 'not its option'   2 '' "map: unknown option '--band'" "$sbps" map "${logistic[@]}" --band 3
 try 'not of sample'    2 '' "sample: unknown option '--method'" "$sbps" sample "${logistic[@]}" --method sag

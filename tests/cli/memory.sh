@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Too little memory gets a sentence before it is asked for, and no wait without an end.
+# Too little memory is an error before it is allocated, and never an endless wait.
 . "$(dirname "$0")/common.sh"
 
 "$sbps" simulate logistic --rows 500 --dim 2 -o data.csv || exit 1

@@ -7,8 +7,8 @@ try 'gaussian'          0 '' '.*' "$sbps" sample --model gaussian --dim 3 --cond
 try 'its summary'       0 'model +gaussian rows +1 parameters +3.*w1 .*w2 .*w3 ' '' "$sbps" summary g.nc
 try 'banana'            0 '' '.*' "$sbps" sample --model banana -o b.nc "${quick[@]}"
 try 'dry run'           0 '^gaussian density +size +2 parameters;.*w1 .. w2 \(2\) ~ flat' '' "$sbps" sample --model gaussian --dry-run
-try 'a table too many'  2 '' "gaussian is a density by itself: want .sbps sample --model gaussian., without 'x.csv'" "$sbps" sample x.csv --model gaussian
-try 'no table'          2 '' 'the data file is missing: want .sbps sample DATA --model hyperboloid' "$sbps" sample --model hyperboloid
+try 'a table too many'  2 '' "model gaussian is a density without data; usage: sbps sample --model gaussian, without 'x.csv'" "$sbps" sample x.csv --model gaussian
+try 'no table'          2 '' 'the data file is missing; usage: sbps sample DATA --model hyperboloid' "$sbps" sample --model hyperboloid
 try 'no covariance'     '[12]' '' 'nothere.csv' "$sbps" sample --model gaussian --covariance nothere.csv
 printf 'a,b\n1,2\n2,1\n' >c.csv
 try 'indefinite'        '[12]' '' 'c.csv: not positive definite' "$sbps" sample --model gaussian --covariance c.csv
@@ -48,7 +48,7 @@ try 'simulate corners'  0 '' '' "$sbps" simulate multimodal --rows 500 --dim 2 -
 [ "$(head -1 m.csv)" = x1,x2,x3,x4 ] || fault 'simulate corners' "header $(head -1 m.csv)"
 try 'no truth'          '[12]' '' 'multimodal draws no weights' "$sbps" simulate multimodal -o m2.csv --truth t.csv
 try 'multimodal'        0 '' 'the chains have not converged' "$sbps" sample m.csv --model multimodal -o m.nc "${quick[@]}"
-try 'separate modes'    0 '1\. The chains sit in separate places and none went from one to another: +w[12] +is +in -1.* \(chains' '' "$sbps" diagnose m.nc
+try 'separate modes'    0 '1\. The chains stay in separate regions and none moved between them: +w[12] +is +in +-1.* \(chains' '' "$sbps" diagnose m.nc
 try 'one mode'          0 '' '.*' "$sbps" sample m.csv --model multimodal --chains 1 -o one.nc "${quick[@]}"
 try 'no target'         '[12]' '' '--target: this model has no target' "$sbps" sample m.csv --model multimodal --target x1
 

@@ -46,7 +46,7 @@ run() { # NAME FORMULA OPTION...
     shift 2
     good "sample $name" "$sbps" sample names.csv "$formula" "$@" --ess 50 --seed 1 --progress off -o "$name.nc"
 }
-scored() { # NAME: all that looks at a stored run and its rows
+scored() { # NAME: all commands that use a stored run and its rows
     good "summary $1" "$sbps" summary "$1.nc"
     aligned "summary $1" out name 3
     good "diagnose $1" "$sbps" diagnose "$1.nc"

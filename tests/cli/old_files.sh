@@ -9,12 +9,12 @@ close() {
                   width--
                   for (i = 1; i <= width; i++) at[$i] = i
                   for (i = 1; i <= NF - width; i++) new[$(width + i)] = i
-                  count = split(columns, wanted, " ")
+                  count = split(columns, chosen, " ")
                   next }
         { shift = gsub(/"[^"]*"/, "quoted") / 2 # names of effects hold commas
           for (k = 1; k <= count; k++) {
-              a = $(at[wanted[k]]); b = $(width + new[wanted[k]]); d = a - b
-              if (!(d * d <= tolerance * tolerance * $(at["sd"]) * $(at["sd"]))) print name ": " $1 ": " wanted[k] " " a ", now " b } }
+              a = $(at[chosen[k]]); b = $(width + new[chosen[k]]); d = a - b
+              if (!(d * d <= tolerance * tolerance * $(at["sd"]) * $(at["sd"]))) print name ": " $1 ": " chosen[k] " " a ", now " b } }
         END { if (NR < 2) print name ": nothing to compare" }' >.far
     cases=$((cases + 1))
     [ -s .far ] && fault "$1" "$(head -n 3 .far)"

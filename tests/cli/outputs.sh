@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What stands on the disk is not lost: a failing checkpoint, a run without draws, files that name each
+# Files on the disk are not lost: a failing checkpoint, a run without draws, files that name each
 # other or an input, a skeleton with a gap or with two writers.
 . "$(dirname "$0")/common.sh"
 
@@ -54,7 +54,7 @@ before=$(sum)
 twice() { # NAME OPTIONS...
     local name=$1
     shift
-    try "twice: $name" 2 '' '^sbps: --[a-z]*: .* is the (data file|file of --[a-z]*)' "${quick[@]}" --ess 100 "$@"
+    try "twice: $name" 2 '' '^sbps: --[a-z]*: .* is (the data|also the) file( of --[a-z]*)?' "${quick[@]}" --ess 100 "$@"
     [ "$(sum)" = "$before" ] || fault "twice: $name" 'an input was changed'
 }
 twice 'skeleton is resumed'    --resume state --skeleton state
@@ -73,9 +73,9 @@ twice 'a chain of Stan'        -o run.stan.csv --skeleton run.stan_2.csv
 [ -e new ] && fault 'twice' 'a file was made'
 try 'resume is checkpoint' 0 '' '^logistic regression' "${quick[@]}" --ess 150 --resume state --checkpoint state -o run.nc
 try 'devices may be shared' 0 '' '^logistic regression' "${quick[@]}" --sampler sbps --ess 100 --skeleton /dev/null --trace /dev/null -o run.nc
-try 'map: start'      2 '' 'start.csv is the file of --start' "$sbps" map data.csv --model logistic --target y \
+try 'map: start'      2 '' 'start.csv is also the file of --start' "$sbps" map data.csv --model logistic --target y \
     --start start.csv -o start.csv
-try 'simulate: truth' 2 '' 'both.csv is the file of --output' "$sbps" simulate logistic -o both.csv --truth both.csv
+try 'simulate: truth' 2 '' 'both.csv is also the file of --output' "$sbps" simulate logistic -o both.csv --truth both.csv
 
 # ---- every option that names a file ----
 # An option whose argument is a FILE is an input of this list, or an output: then it may name neither a file
@@ -125,7 +125,7 @@ walk compare grouped.csv grouped.nc -- grouped.nc grouped.nc
 [ $walked -ge 11 ] || fault 'walk' "only $walked outputs were found"
 for option in $(file_options sample); do
     [[ "$inputs output " == *" $option "* ]] && continue
-    try "--$option is the output" 2 '' '^sbps: --[a-z]*: both.nc is the file of --[a-z]*: want another name *$' \
+    try "--$option is the output" 2 '' '^sbps: --[a-z]*: both.nc is also the file of --[a-z]*: choose another name *$' \
         "$sbps" sample "${quick_groups[@]}" -o both.nc "--$option" both.nc
     [ -e both.nc ] && fault "--$option is the output" 'a file was made'
     try "--$option is standard input" 2 '' "^sbps: --$option: grouped.csv is the data file" \
@@ -156,7 +156,7 @@ try 'two writers' 1 '' 'both.skeleton: another run is writing it' "${quick[@]}" 
 [ -e two.nc ] && fault 'two writers' 'the second run was made'
 
 # ---- and so has an output ----
-busy='^sbps: --output: another run is about to write [^ ]*one.nc: want another name, or wait for its end *$'
+busy='^sbps: --output: another run is writing [^ ]*one.nc: choose another name, or wait until it ends *$'
 try 'one output' 1 '' "$busy" "${quick[@]}" --ess 100 -o one.nc
 try 'one output by another name' 1 '' "$busy" "${quick[@]}" --ess 100 -o folder/../one.nc
 kill -INT $pid
@@ -183,10 +183,10 @@ try 'a lock file of the user' 0 '' '^logistic regression' "${quick[@]}" --ess 10
 mkfifo pipe pipe.so
 at_once=(timeout 120)
 for option in resume covariance; do
-    try "--$option from a pipe" 2 '' "^sbps: --$option: pipe is a directory, a device or a pipe: want a file *$" \
+    try "--$option from a pipe" 2 '' "^sbps: --$option: pipe is a directory, a device or a pipe: name a regular file *$" \
         "${at_once[@]}" "${quick[@]}" -o no.nc "--$option" pipe
 done
-try '--model from a pipe' 2 '' '^sbps: --model: ./pipe.so is a directory, a device or a pipe: want a file *$' \
+try '--model from a pipe' 2 '' '^sbps: --model: ./pipe.so is a directory, a device or a pipe: name a regular file *$' \
     "${at_once[@]}" "$sbps" sample data.csv --target y --model ./pipe.so -o no.nc
 for command in summary diagnose 'contrast x1' 'predict data.csv' 'score data.csv' 'loo data.csv' 'check data.csv' report; do
     read -r name operand <<<"$command"

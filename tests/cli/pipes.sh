@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # What comes through a pipe is the table that a file would be: of any length, packed, by a formula, and where the first
-# rows did not tell what a column is.
+# rows did not show what a column is.
 . "$(dirname "$0")/common.sh"
 
-# Text beyond what the first 64 KB tell: `late` looks like numbers for 9000 rows.
+# Text after the first 64 KB: `late` has numbers in its first 9000 rows.
 awk 'BEGIN { srand(1); print "y,x,g,late"
     for (i = 0; i < 12000; i++) printf "%d,%.6f,%s,%s\n", rand() < .5, rand(), substr("abc", 1 + i % 3, 1), i < 9000 ? i % 4 : "many"
 }' >data.csv
@@ -28,7 +28,7 @@ grep -q 'standard input\|^sbps: -' .err || fault 'notes' "$(cat .err)"
 try 'a device'             0 '' 'x' bash -c "\"$sbps\" convert <(cat data.csv) p.tbl --target y"
 cmp -s p.tbl file.tbl || fault 'a device' 'the table is another than that of the file'
 
-# libsvm is looked at twice.
+# libsvm is read twice.
 awk 'BEGIN { srand(2); for (i = 0; i < 6000; i++) { printf "%d", rand() < .5; for (j = 1; j < 9; j++) printf " %d:%.3f", j, rand(); print "" } }' >rows.svm
 "$sbps" convert rows.svm file.tbl
 try 'libsvm'               0 '' '' bash -c "cat rows.svm | \"$sbps\" convert - p.tbl"
@@ -38,8 +38,8 @@ cmp -s p.tbl file.tbl || fault 'libsvm' 'the table is another than that of the f
 head -n 6001 data.csv >first.csv
 { head -n 1 data.csv; tail -n 6000 data.csv; } >second.csv
 "$sbps" convert data.csv file.tbl --target y 2>.err
-try 'beside a file'        0 '' 'late' bash -c "cat second.csv | \"$sbps\" convert first.csv - p.tbl --target y"
-cmp -s p.tbl file.tbl || fault 'beside a file' 'two files are another table than one'
+try 'with a file'        0 '' 'late' bash -c "cat second.csv | \"$sbps\" convert first.csv - p.tbl --target y"
+cmp -s p.tbl file.tbl || fault 'with a file' 'two files are another table than one'
 run=(--model logistic --formula 'y ~ x + g' --epochs 5 --progress off --chains 2)
 "$sbps" sample data.csv "${run[@]}" -o file.csv >.out 2>.err
 cat data.csv.gz | "$sbps" sample - "${run[@]}" -o pipe.csv >.out 2>.err

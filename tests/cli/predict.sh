@@ -28,7 +28,7 @@ for name in linear logistic poisson softmax ordinal binomial grouped scaled; do
     done
 done
 cut -d, -f1-4 table.csv >without.csv
-try 'no target, no trials needed'  0 'row,mean,sd,q5,q50,q95 1,' '150 rows by [0-9]+ of [0-9]+ draws in .*rows/s' \
+try 'no target, no trials needed'  0 'row,mean,sd,q5,q50,q95 1,' '150 rows with [0-9]+ of [0-9]+ draws in .*rows/s' \
     "${predict[@]}" binomial.nc without.csv
 try 'classes: a line each'         0 'row,class,mean,sd,q5,q50,q95 1,cat,.* 1,dog,.* 1,eel,.* 2,cat,' 'rows/s' \
     "${predict[@]}" softmax.nc without.csv
@@ -68,13 +68,13 @@ done
 # ---- levels of groups ----
 sed '2s/,g[0-9],/,new,/' table.csv >new_group.csv
 try 'a new group'          1 '' "row 1: the run had no level 'new' of 'g'; --new-levels prior draws" "${predict[@]}" grouped.nc new_group.csv -o x.csv
-try 'a new group, by law'  0 'row,mean' 'rows/s' "${predict[@]}" grouped.nc new_group.csv --new-levels prior
+try 'a new group, by its prior'  0 'row,mean' 'rows/s' "${predict[@]}" grouped.nc new_group.csv --new-levels prior
 cases=$((cases + 1))
 "${predict[@]}" grouped.nc new_group.csv --new-levels prior 2>/dev/null >prior.csv
 "${predict[@]}" grouped.nc table.csv 2>/dev/null | tail -n +3 | cmp -s - <(tail -n +3 prior.csv) || fault 'a new group' 'others changed'
 "$sbps" sample table.csv 'y ~ x + (1 | g)' --family gaussian --seed 5 --ess 60 --progress off -o bare.nc >/dev/null 2>&1
 try 'a run without effects'       1 '' "bare.nc: the file contains no draws of the effects of 'g': .*--ranef all" "${predict[@]}" bare.nc table.csv
-try 'the same, all levels new'    0 'row,mean' 'bare.nc keeps no effects of groups: every level counted as a new one' \
+try 'the same, all levels new'    0 'row,mean' 'bare.nc has no group effects: every level was treated as a new one' \
     "${predict[@]}" bare.nc table.csv --new-levels prior
 
 # ---- another encoding ----
@@ -124,7 +124,7 @@ try 'a header alone'      1 '' 'header.csv: the table has no rows' "${predict[@]
 try 'no such file'        1 '' 'none.csv: No such file' "${predict[@]}" linear.nc none.csv
 try 'no run'              1 '' 'table.csv: not a run file of sbps' "${predict[@]}" table.csv table.csv
 try 'another kind'        2 '' "--kind: unknown value 'mode'" "${predict[@]}" linear.nc table.csv --kind mode
-try 'a file missing'      2 '' 'want `sbps predict RUN.nc NEW.csv`' "${predict[@]}" linear.nc
+try 'a file missing'      2 '' 'usage: sbps predict RUN.nc NEW.csv' "${predict[@]}" linear.nc
 try 'output is the data'  2 '' '--output: table.csv is the data file' "${predict[@]}" linear.nc table.csv -o table.csv
 "$sbps" convert table.csv table.tbl --target y --features x,z >/dev/null 2>&1
 "$sbps" convert table.csv other.tbl --target y --features x,t >/dev/null 2>&1
@@ -146,7 +146,7 @@ for name in plain named; do
     sed 's/g\([0-9]\)/new\1/' $name.csv >new_$name.csv
     for kind in mean outcome density; do "${predict[@]}" $name.nc $name.csv --kind $kind 2>/dev/null; done >$name.answer
     "${predict[@]}" $name.nc new_$name.csv --new-levels prior 2>/dev/null >>$name.answer
-    for ask in score loo; do "$sbps" $ask $name.nc $name.csv --json 2>/dev/null | sed "s/$name/run/g"; done >>$name.answer
+    for command in score loo; do "$sbps" $command $name.nc $name.csv --json 2>/dev/null | sed "s/$name/run/g"; done >>$name.answer
     "$sbps" check $name.nc $name.csv --json 2>/dev/null | grep -o '"prior": [0-9.e-]*' >>$name.answer
 done
 cases=$((cases + 1))

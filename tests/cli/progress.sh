@@ -22,7 +22,7 @@ on_terminal() { # COLUMNS
 for columns in 50 80 120; do
     cases=$((cases + 1))
     on_terminal $columns || fault "$columns columns" "exit $?"
-    # The redrawn lines: what stands between a return and the code that clears the rest.
+    # The redrawn lines: the text between a carriage return and the code that clears the rest.
     tr '\r' '\n' <shown | grep -a $'\033\[K$' | sed $'s/\033\[K$//' | grep -a . >redrawn
     count=$(wc -l <redrawn)
     [ "$count" -ge 3 ] && [ "$count" -le 15 ] || fault "$columns columns" "redrawn $count times in 2 s"

@@ -48,13 +48,13 @@ try 'too few rows' 0 'one rank.s rows at a time would move means by up to 0.[0-9
     $(on 4) sample wide.csv --model logistic --target y --dry-run
 try 'too few, and asked for' 0 '' 'warning: looking at one rank.s rows at a time moves means .*--sampler hmc' \
     $(on 4) sample wide.csv --model logistic --target y --sampler sbps --ess 50 --draws 20 --progress off -o warned.nc
-try 'diagnosed' '[01]' 'Rows of one of 4 ranks at a time may move means by 0.[0-9]+' '' "$sbps" diagnose warned.nc
-try 'summarised' 0 'ranks +4, one at a time, for which means may be off by 0.[0-9]+ posterior sd' '' "$sbps" summary warned.nc
+try 'diagnosed' '[01]' 'Using the rows of one of 4 ranks at a time may shift means by 0.[0-9]+' '' "$sbps" diagnose warned.nc
+try 'summarised' 0 'ranks +4, of which each chain uses one at a time; this may shift means by 0.[0-9]+ posterior sd' '' "$sbps" summary warned.nc
 
 # ---- a run: one file, one voice, the same draws again ----
 sample=(sample logistic.csv --model logistic --target y --seed 4 --progress off --draws 200)
 try 'a run' 0 '' 'ranks     4, of 4[0-9]+ rows at least; 4 chains go' $(on 4) "${sample[@]}" -o run.nc
-[ "$(grep -c 'logistic regression' .err)" -eq 1 ] || fault 'a run' 'more than one rank speaks'
+[ "$(grep -c 'logistic regression' .err)" -eq 1 ] || fault 'a run' 'more than one rank prints'
 grep -E 'mode +found' .err >mode.four
 "$sbps" "${sample[@]}" --sampler sbps --dry-run 2>/dev/null | grep -E 'mode +found' >mode.one
 cmp -s mode.one mode.four || fault 'a run' "set-up differs: $(cat mode.one mode.four)"
@@ -70,21 +70,21 @@ try 'resumed' 0 '' 'ranks' $(on 3) "${sample[@]}" --ess 900 --resume state -o re
 try 'whole' 0 '' 'ranks' $(on 3) "${sample[@]}" --ess 900 -o whole.nc
 cmp -s <("$sbps" summary resumed.nc --csv) <("$sbps" summary whole.nc --csv) || fault 'resumed' 'another answer'
 try 'a checkpoint of three' 0 '' 'ranks     3.*; 6 chains go' $(on 3) "${sample[@]}" --ess 300 --checkpoint three -o part.nc
-carried() { # RANKS REGEX: one run in two goes and the same in one; and its mean is that of three
+continue_on_ranks() { # RANKS REGEX: one run in two parts and in one give the same draws; its mean is that of three
     local each=$(on $1)
     [ "$1" -gt 1 ] || each=$sbps
-    cp three two.goes && cp three one.go
-    try "on $1" 0 '' "$2" $each "${sample[@]}" --ess 900 --resume two.goes -o carried.nc
-    try "on $1 further" 0 '' "$2" $each "${sample[@]}" --ess 2000 --resume two.goes -o carried.nc
+    cp three two.parts && cp three one.go
+    try "on $1" 0 '' "$2" $each "${sample[@]}" --ess 900 --resume two.parts -o carried.nc
+    try "on $1 further" 0 '' "$2" $each "${sample[@]}" --ess 2000 --resume two.parts -o carried.nc
     try "on $1 at once" 0 '' "$2" $each "${sample[@]}" --ess 2000 --resume one.go -o at_once.nc
     cmp -s <("$sbps" summary carried.nc --csv) <("$sbps" summary at_once.nc --csv) || fault "on $1" 'another answer in two goes'
     paste -d, <("$sbps" summary carried.nc --csv) <("$sbps" summary whole.nc --csv) | awk -F, -v z=4.5 'NR > 1 {
         d = $2 - $13; if (d * d > z * z * ($3 * $3 + $14 * $14) + 0.02 * 0.02 * $4 * $4) print $1, $2, $13 }' >far
     [ -s far ] && fault "on $1" "far from the run on 3: $(head -n 1 far)"
 }
-carried 1 'ranks     1, of 20000 rows at least; 6 chains'
-carried 5 'ranks     5.*; 6 chains go'
-carried 8 'ranks     8.*; 6 chains go'
+continue_on_ranks 1 'ranks     1, of 20000 rows at least; 6 chains'
+continue_on_ranks 5 'ranks     5.*; 6 chains go'
+continue_on_ranks 8 'ranks     8.*; 6 chains go'
 try 'back on three' 0 '' 'ranks     3.*; 6 chains go' $(on 3) "${sample[@]}" --ess 3000 --resume one.go -o back.nc
 try 'hmc in step' 0 '' 'hmc' $(on 2) "${sample[@]}" --sampler hmc --ess 100 --checkpoint step -o part.nc
 try 'hmc on three' 0 '' 'ranks     3.*all of them look' $(on 3) "${sample[@]}" --sampler hmc --ess 300 --resume step -o part.nc
@@ -101,7 +101,7 @@ try 'few rows' 2 '' '1000 rows are too few for 2 ranks' $(on 2) sample few.csv -
 once 'few rows' 'too few for'
 try 'another sampler' 2 '' 'boomerang, sbps, psbps and hmc can' $(on 2) "${sample[@]}" --sampler zigzag-cv -o no.nc
 once 'another sampler' 'boomerang, sbps'
-try 'a density' 2 '' 'no rows for 2 ranks' $(on 2) sample --model banana -o no.nc
+try 'a density' 2 '' 'no rows to divide among 2 ranks' $(on 2) sample --model banana -o no.nc
 try 'groups' 2 '' 'groups are not shared out' $(on 2) sample logistic.csv 'y ~ x1 + (1 | x2)' --family bernoulli -o no.nc
 try 'sag' 2 '' 'newton and lbfgs do' $(on 2) map logistic.csv --model logistic --target y --method sag
 try 'no such file' '[12]' '' 'nowhere.csv' $(on 2) sample nowhere.csv --model logistic --target y -o no.nc

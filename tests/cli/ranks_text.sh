@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Text that ranks read in shares: the bits of set-up are those of one process, whatever the text, and each rank reads its part of the
-# bytes; what is wrong is told once, by the sentence of one process.
+# bytes; an error is printed once, in the words of a single process.
 . "$(dirname "$0")/common.sh"
 
 needs_ranks
@@ -43,16 +43,16 @@ awk 'BEGIN { srand(4); print "y,kind,colour,late,a"; for (i = 0; i < 16000; i++)
     printf "%s,k%d,%s,%s,%.4f\n", rand() < 0.3 + 0.02 * (i % 4) ? "yes" : "no", 40 - int(i / 800), i % 89 == 5 ? "NA" : i % 3 ? "red" : "\"dark, blue\"", late, rand() } }' >levels.csv
 same 'levels' '2 4 7' levels.csv --model logistic --target y --missing drop
 same 'a formula' 4 levels.csv 'y ~ colour * late + a' --model logistic --missing drop
-try 'what is told of them' 0 'logistic' "[0-9]+ of 16000 rows are left out, where cells are missing: 'colour' .[0-9]+." \
+try 'notes' 0 'logistic' "[0-9]+ of 16000 rows are left out, where cells are missing: 'colour' .[0-9]+." \
     mpirun -n 4 "$sbps" map levels.csv --model logistic --target y --missing drop
-[ "$(grep -c 'rows are left out' .err)" -eq 1 ] || fault 'what is told of them' 'more than one rank speaks'
+[ "$(grep -c 'rows are left out' .err)" -eq 1 ] || fault 'notes' 'more than one rank prints'
 
 # ---- a run, and its checkpoint, which knows the table by its hash ----
 sample=(sample 'part-*.csv' --model logistic --target y --seed 4 --progress off --draws 50 --sampler sbps)
 try 'in shares' 0 '' 'ranks     2' mpirun -n 2 "$sbps" "${sample[@]}" --ess 60 --checkpoint state -o run.nc
 SBPS_SHARE_TEXT=1000000000 try 'goes on from all of it' 0 '' 'ranks     2' mpirun -n 2 "$sbps" "${sample[@]}" --ess 120 --resume state -o run.nc
 
-# ---- what is wrong is told once, as one process tells it ----
+# ---- errors are printed once, as by one process ----
 wrong() { # NAME RANKS FILES: the sentence of one process, once
     "$sbps" map "$3" --model logistic --target y 2>&1 >/dev/null | grep '^sbps:' >want
     [ -s want ] || fault "$1" 'one process finds nothing wrong'
@@ -65,7 +65,7 @@ wrong 'a cell of the last file' 4 'part-*.csv'
 grep -q 'part-5.csv:4321: column' want || fault 'a cell of the last file' "$(cat want)"
 sed -i '9000s/,[^,]*$//; 12000s/,.*/,/' part-2.csv
 wrong 'the first of several' 7 'part-*.csv'
-grep -q 'part-2.csv:9000: want' want || fault 'the first of several' "$(cat want)"
+grep -q 'part-2.csv:9000: expected' want || fault 'the first of several' "$(cat want)"
 cp kept part-5.csv
 
 # ---- ranks that see different files under one name ----

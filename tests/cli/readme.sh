@@ -19,7 +19,7 @@ block sh >commands
 while read -r command; do
     echo "\$ $command"
     (eval "$command") >out 2>err </dev/null || { cat out err; echo "failed: $command"; exit 1; }
-    # the published method may be biased, and the program then says so
+    # the published method may be biased, and the program then warns
     [[ $command == *--paper* ]] && continue
     grep -i 'warning' err && { echo "warned: $command"; exit 1; }
 done <commands

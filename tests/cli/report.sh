@@ -85,7 +85,7 @@ grep -q 'id="checks"' run.html && fault run 'checks of no table'
 # ---- mistakes ----
 printf 'nothing' >broken.nc
 head -c 4000 run.nc >cut.nc
-try 'no run'       2 '' "the run's file is missing: want .sbps report RUN.nc" "$sbps" report
+try 'no run'       2 '' "the run file is missing; usage: sbps report RUN.nc" "$sbps" report
 try 'not there'    1 '' 'nowhere.nc: ' "$sbps" report nowhere.nc -o page.html
 try 'not a run'    1 '' 'broken.nc: not a run file' "$sbps" report broken.nc -o page.html
 try 'cut short'    1 '' 'cut.nc: ' "$sbps" report cut.nc -o page.html

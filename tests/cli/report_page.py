@@ -81,11 +81,11 @@ def clean(name):
 
 def check_smallest(page, text):
     """The smallest ESS of the verdict stands in the table of errors, and is the smallest there."""
-    told = re.search(r"smallest ESS</dt><dd>([^<]*)", text).group(1)
+    shown = re.search(r"smallest ESS</dt><dd>([^<]*)", text).group(1)
     listed = [line[-1] for line in page.tables[1][1:]]
     number = lambda cell: float(cell.replace(",", ""))
-    if told != "unknown" and all(cell != "unknown" for cell in listed):
-        assert told in listed and number(told) == min(map(number, listed)), (told, listed)
+    if shown != "unknown" and all(cell != "unknown" for cell in listed):
+        assert shown in listed and number(shown) == min(map(number, listed)), (shown, listed)
 
 
 def check_numbers(page, rows, text):
@@ -126,39 +126,39 @@ def check(name):
 
 DRIVE = """<script>
 (function () {
-  const page = document.documentElement, say = (word) => { page.dataset.tried = word; };
+  const page = document.documentElement, report = (word) => { page.dataset.tried = word; };
   const names = (table) => Array.from(table.tBodies[0].rows).filter((r) => !r.hidden).map((r) => r.cells[0].textContent);
   const values = (table) => Array.from(table.tBodies[0].rows).map((r) => parseFloat(r.cells[2].textContent));
   const sorted = (x, sign) => x.every((v, i) => i === 0 || sign * (v - x[i - 1]) >= 0);
-  if (page.dataset.error) return say("error: " + page.dataset.error);
-  if (document.querySelectorAll("script").length !== 3) return say("a script more");
+  if (page.dataset.error) return report("error: " + page.dataset.error);
+  if (document.querySelectorAll("script").length !== 3) return report("a script more");
   const table = document.querySelector("table.sortable"), before = names(table);
   const button = table.tHead.rows[0].cells[2].querySelector("button");
   button.click();
-  if (!sorted(values(table), -1) || button.parentElement.getAttribute("aria-sort") !== "descending") return say("not descending");
+  if (!sorted(values(table), -1) || button.parentElement.getAttribute("aria-sort") !== "descending") return report("not descending");
   button.click();
-  if (!sorted(values(table), 1)) return say("not ascending");
+  if (!sorted(values(table), 1)) return report("not ascending");
   button.click();
-  if (names(table).join() !== before.join()) return say("not as in the file");
+  if (names(table).join() !== before.join()) return report("not as in the file");
   const input = document.querySelector("input[type=search]");
   input.value = before[1].toUpperCase();
   input.dispatchEvent(new Event("input"));
-  if (!names(table).includes(before[1]) || names(table).length >= before.length) return say("search: " + names(table));
+  if (!names(table).includes(before[1]) || names(table).length >= before.length) return report("search: " + names(table));
   input.value = "";
   input.dispatchEvent(new Event("input"));
-  if (names(table).length !== before.length) return say("search does not end");
+  if (names(table).length !== before.length) return report("search does not end");
   const zoom = document.querySelector("button.zoom");
-  if ((typeof uPlot === "undefined") !== (zoom === null)) return say("zoom without uPlot, or none with it");
+  if ((typeof uPlot === "undefined") !== (zoom === null)) return report("zoom without uPlot, or none with it");
   if (zoom) {
     zoom.click();
     const canvas = document.querySelector("figure .uplot canvas");
-    if (!canvas || !canvas.width || document.querySelector("figure .uplot .u-series + .u-series") === null) return say("no chart to zoom");
+    if (!canvas || !canvas.width || document.querySelector("figure .uplot .u-series + .u-series") === null) return report("no chart to zoom");
   }
   for (const svg of document.querySelectorAll("svg"))
-    if (!svg.getBoundingClientRect().width) return say("a picture without width");
-  if (performance.getEntriesByType("resource").length) return say("a request");
-  if (page.scrollWidth > page.clientWidth + 1) return say("wider than the window");
-  say("fine");
+    if (!svg.getBoundingClientRect().width) return report("a picture without width");
+  if (performance.getEntriesByType("resource").length) return report("a request");
+  if (page.scrollWidth > page.clientWidth + 1) return report("wider than the window");
+  report("fine");
 })();
 </script>"""
 WATCH = """<script>window.addEventListener("error", (e) => { document.documentElement.dataset.error = e.message; });</script>"""

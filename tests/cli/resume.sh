@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A run that is killed and resumed, however often, ends with the bits of one that was left alone:
-# draws, path estimates, counts and skeleton. SBPS_KILLS says how often (24), SBPS_SEED when.
+# draws, path estimates, counts and skeleton. SBPS_KILLS is the number of kills (24), SBPS_SEED the seed of their times.
 . "$(dirname "$0")/common.sh"
 
 kills=${SBPS_KILLS:-24}
@@ -11,8 +11,8 @@ RANDOM=${SBPS_SEED:-1}
 sample=("$sbps" sample data.csv --model logistic --target y --batch-size 500 --control-variate none
     --chains 2 --threads 2 --draws 100 --ess 200 --progress off)
 
-# All that a run says but when and how long: RUN.nc and its checkpoint STATE into FOLDER.
-tell() { # RUN STATE FOLDER
+# Writes RUN.nc and its checkpoint STATE as text into FOLDER, without dates and durations.
+export_run() { # RUN STATE FOLDER
     mkdir -p "$3"
     "$sbps" summary "$1" --csv >"$3/summary.csv" || return 1
     "$sbps" summary "$1" --json | grep -vE '"(seconds_|created_at)' >"$3/run.json"
@@ -30,11 +30,11 @@ same() { # NAME FOLDER FOLDER
     done
 }
 
-# ---- the reference: never stopped, no files beside its own ----
+# ---- the reference: never stopped, no further files ----
 "${sample[@]}" -o plain.nc 2>.err || fault 'reference' "$(tail -n 1 .err)"
 "${sample[@]}" -o whole.nc --checkpoint whole.state --skeleton whole.csv 2>.err ||
     fault 'reference' "$(tail -n 1 .err)"
-tell whole.nc whole.state whole || fault 'reference' 'could not be told'
+export_run whole.nc whole.state whole || fault 'reference' 'could not be exported'
 [ "$(wc -l <whole/draws.csv)" -gt 200 ] || fault 'reference' 'has few draws'
 "$sbps" summary plain.nc --csv | cmp -s - whole/summary.csv ||
     fault 'reference' 'a checkpoint or skeleton changes the path'
@@ -49,7 +49,7 @@ until_replaced() { # PID FILE STAMP
 
 # Starts the run, or resumes it where there is a state, and kills it: `early`, before or after its first
 # checkpoint; `late`, at some time after it; `never`. True when it finished.
-fly() { # WHEN OPTIONS...
+run_until() { # WHEN OPTIONS...
     local when=$1 resume=() pid code before
     shift
     before=$(stamp killed.state)
@@ -71,10 +71,10 @@ fly() { # WHEN OPTIONS...
 # Kills one run again and again until it finishes or the kills are spent; then it may finish.
 haunt() { # OPTIONS...
     while [ $count -lt "$kills" ]; do
-        fly $([ $((count % 4)) -eq 0 ] && echo early || echo late) "$@" && return
+        run_until $([ $((count % 4)) -eq 0 ] && echo early || echo late) "$@" && return
         count=$((count + 1))
     done
-    fly never "$@"
+    run_until never "$@"
 }
 
 # Odd runs with a skeleton, even runs without.
@@ -88,7 +88,7 @@ while [ $count -lt "$kills" ] && [ $failures -eq 0 ]; do
     [ $((runs % 2)) -eq 1 ] && extra=(--skeleton killed.csv)
     haunt "${extra[@]}"
     name="run $runs, killed $((count - before)) times"
-    tell killed.nc killed.state killed || fault "$name" "could not be told: $(head -n 1 .err)"
+    export_run killed.nc killed.state killed || fault "$name" "could not be exported: $(head -n 1 .err)"
     same "$name" killed whole
     [ ${#extra[@]} -eq 0 ] || cmp -s killed.csv whole.csv || fault "$name" 'the skeleton differs'
     rm -rf killed killed.state killed.nc
@@ -115,7 +115,7 @@ for again in 1 2 3 4 5; do
 done
 [ $caught -gt 0 ] || fault 'Ctrl-C' 'no run was caught'
 "${sample[@]}" -o int.nc --resume int.state --skeleton int.csv 2>.err || fault 'Ctrl-C' "$(tail -n 1 .err)"
-tell int.nc int.state int || fault 'Ctrl-C' "could not be told: $(head -n 1 .err)"
+export_run int.nc int.state int || fault 'Ctrl-C' "could not be exported: $(head -n 1 .err)"
 same 'Ctrl-C' int whole
 by_chain() { tail -n +2 "$1" | sort -s -t, -k1,1; }
 cmp -s <(by_chain int.csv) <(by_chain whole.csv) || fault 'Ctrl-C' 'the skeleton differs'
@@ -145,13 +145,13 @@ cmp -s <("$sbps" summary auto.nc --csv) <("$sbps" summary plain.nc --csv) ||
     fault 'auto' 'the run that was stopped differs from the one that was not'
 
 # ---- a longer goal ----
-# (a run may fly to four times its goal when R-hat asks for it)
+# (a run may continue to four times its goal because of R-hat)
 cases=$((cases + 1))
 "${sample[@]}" --ess 500 -o far.nc --checkpoint far.state 2>.err || fault 'longer goal' "$(tail -n 1 .err)"
-tell far.nc far.state far --ess 500 || fault 'longer goal' 'could not be told'
+export_run far.nc far.state far --ess 500 || fault 'longer goal' 'could not be exported'
 cp whole.state more.state
 "${sample[@]}" --ess 500 -o more.nc --resume more.state 2>.err || fault 'longer goal' "$(tail -n 1 .err)"
-tell more.nc more.state more --ess 500 || fault 'longer goal' 'could not be told'
+export_run more.nc more.state more --ess 500 || fault 'longer goal' 'could not be exported'
 same 'longer goal' more far
 cmp -s more/summary.csv whole/summary.csv && fault 'longer goal' 'nothing more was flown'
 

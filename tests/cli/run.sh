@@ -54,7 +54,7 @@ try 'config loses'         0 '' 'the draws are in cli.csv' "$sbps" sample data.c
 # Formats.
 try 'csv'                  0 '' 'the draws are in draws.csv' "${sample[@]}" "${quick[@]}" -odraws.csv
 [ "$(wc -l <draws.csv)" -ge 201 ] || fault 'csv' "draws.csv has $(wc -l <draws.csv) lines"
-try 'stan'                 0 '' 'the draws are in run.stan_1.csv, one file a chain' "${sample[@]}" "${quick[@]}" --output=run.stan.csv
+try 'stan'                 0 '' 'the draws are in run.stan_1.csv, one file per chain' "${sample[@]}" "${quick[@]}" --output=run.stan.csv
 for chain in 1 2; do
     grep -q '^lp__,' run.stan_$chain.csv || fault 'stan' "run.stan_$chain.csv has no header lp__"
 done
@@ -64,11 +64,11 @@ try 'epochs'               0 '' 'the draws are in few.nc' "${sample[@]}" --chain
 try 'seconds'              0 '' 'the draws are in short.nc' "${sample[@]}" --seconds 0.5 -o short.nc
 try 'options after data, --' 0 '' 'the draws are in dashes.nc' "$sbps" sample --model=logistic --target=y "${quick[@]}" -o dashes.nc -- data.csv
 
-# A file of another day is replaced, not kept beside.
+# An earlier run is replaced, without a copy.
 try 'replace'              0 '' 'the draws are in run.nc' "${sample[@]}" "${quick[@]}"
-[ "$(find . -name '*.nc*' -newer first.csv -name 'run.nc*' | wc -l)" -eq 1 ] || fault 'replace' 'left something beside run.nc'
+[ "$(find . -name '*.nc*' -newer first.csv -name 'run.nc*' | wc -l)" -eq 1 ] || fault 'replace' 'left another file with run.nc'
 
-# The folder of the output vanishes while the run flies: the draws go to $TMPDIR. A skeleton that is not read
+# The folder of the output vanishes during the run: the draws go to $TMPDIR. A skeleton that is not read
 # holds the run until it has.
 mkdir gone spare
 mkfifo hold
@@ -85,7 +85,7 @@ code=$?
 [ $code -eq 1 ] || fault 'folder vanishes' "exit $code, want 1"
 saved=$(sed -n 's/.*the draws were saved to \(.*\)$/\1/p' .err)
 [ -n "$saved" ] || fault 'folder vanishes' "said: $(tail -n 3 .err)"
-[ "$(stat -c %a "$(dirname "${saved:-none}")")" = 700 ] || fault 'folder vanishes' 'others can look at it'
+[ "$(stat -c %a "$(dirname "${saved:-none}")")" = 700 ] || fault 'folder vanishes' 'others can read it'
 try 'saved draws'          0 "^$promised" '' "$sbps" summary "${saved:-none}" --csv
 
 # Checkpoint and resume.
@@ -100,12 +100,12 @@ try 'resume: rubbish'      1 '' '^sbps: .*rubbish' "${sample[@]}" "${quick[@]}" 
 # A file that is no run of ours is not written over; an earlier run is.
 for ending in nc csv; do
     echo 'notes of mine' >notes.$ending
-    try "another file, .$ending" 1 '' "--output: notes.$ending is there and is no run of sbps" \
+    try "another file, .$ending" 1 '' "--output: notes.$ending exists and is not a run of sbps" \
         "${sample[@]}" "${quick[@]}" -o notes.$ending
     [ "$(cat notes.$ending)" = 'notes of mine' ] || fault "another file, .$ending" 'is written over'
 done
 echo 'notes of mine' >chain.stan_2.csv
-try 'another file, a chain' 1 '' 'chain.stan_2.csv is there and is no run' "${sample[@]}" "${quick[@]}" -o chain.stan.csv
+try 'another file, a chain' 1 '' 'chain.stan_2.csv exists and is not a run' "${sample[@]}" "${quick[@]}" -o chain.stan.csv
 for file in twice.nc twice.csv twice.stan.csv; do
     try "$file"             0 '' "the draws are in" "${sample[@]}" "${quick[@]}" -o $file
     try "$file, again"      0 '' "the draws are in" "${sample[@]}" "${quick[@]}" -o $file
@@ -113,7 +113,7 @@ done
 : >empty.nc
 try 'an empty file'        0 '' 'the draws are in empty.nc' "${sample[@]}" "${quick[@]}" -o empty.nc
 
-# What cannot be written where it should be goes to a folder that only the user can look into.
+# Draws that cannot be written to the output go to a folder that only the user can read.
 cases=$((cases + 1))
 mkdir refuge
 (trap '' XFSZ; ulimit -f 1; TMPDIR=$work/refuge exec "${sample[@]}" "${quick[@]}" -o small.nc) >.out 2>.err

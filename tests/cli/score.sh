@@ -32,7 +32,7 @@ for what in score loo; do
     "$sbps" $what linear.nc table.csv --json --threads 3 | cmp -s - one || fault "$what" 'other threads, other numbers'
 done
 
-# ---- samples of rows: on average within 4 standard errors of what all say, and as far from it as they state ----
+# ---- samples of rows: on average within 4 standard errors of the value of all rows, with errors of the stated size ----
 cases=$((cases + 1))
 value() { sed "s/.*\"$1\": \([-0-9.e]*\).*/\1/"; }
 all=$("$sbps" loo grouped.nc table.csv --json | value elpd_loo)
@@ -53,13 +53,13 @@ for what in 'loo converted.nc' 'loo converted.nc --rows 149' 'score converted.nc
         "$sbps" "${words[0]}" "${words[1]}" "$from" "${words[@]:2}" --json <table.csv 2>&1 | tr ',' '\n' | grep -v 'crps' >"of_$from"
     done
     cmp -s of_table.csv of_- || fault "$what" 'standard input gives other numbers'
-    case $what in *--rows*) continue ;; esac # other rows are drawn of a table that lies in another order
+    case $what in *--rows*) continue ;; esac # a table in another order gives other random rows
     paste of_table.csv of_scored.tbl | awk '{ a = $2 + 0; b = $(NF / 2 + 2) + 0; d = a - b; if (a == 0 && b == 0) { next }
         n++; if (d > 1e-9 * (1 + a * a) || d < -1e-9 * (1 + a * a)) bad = 1 } END { exit bad || n < 8 }' ||
         fault "$what" "the converted table gives other numbers: $(paste of_table.csv of_scored.tbl)"
 done
 cases=$((cases + 1))
-for from in table.csv scored.tbl; do # surrogates are near what they stand for
+for from in table.csv scored.tbl; do # surrogates are near the exact values
     "$sbps" loo converted.nc $from --rows 100 --json >sample
     awk -v own="$(value se_subsampling <sample)" -v of="$(value se_elpd_loo <sample)" 'BEGIN { exit !(own < 0.1 * of) }' ||
         fault "a sample of $from" "$(cat sample)"
@@ -136,7 +136,7 @@ try 'another converted table' 1 '' 'changed.tbl: not the table of converted.nc' 
 "$sbps" sample scored.tbl --model linear --seed 3 --ess 50 --progress off -o of_table.nc >/dev/null 2>&1
 try 'a run on a converted table, by its text' 0 '"same_table": true' '' "$sbps" loo of_table.nc table.csv --json
 try 'a run on a converted table, by other rows' 1 '' 'not the table of of_table.nc' "$sbps" loo of_table.nc changed.csv
-try 'one run'          2 '' 'want two runs at least' "$sbps" compare linear.nc
+try 'one run'          2 '' 'name at least two runs' "$sbps" compare linear.nc
 
 # ---- R ----
 if command -v Rscript >/dev/null; then

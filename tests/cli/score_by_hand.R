@@ -91,10 +91,10 @@ if (abs(have["crps"] - mean(many)) > 5 * sd(many)) failures <- failures + 1
 
 # ---- loo ----
 if (requireNamespace("loo", quietly = TRUE)) {
-    told <- list()
+    results <- list()
     for (run in names(matrices)) {
         l <- t(matrices[[run]])
-        r <- told[[run]] <- suppressWarnings(loo::loo(l, r_eff = rep(1, ncol(l))))
+        r <- results[[run]] <- suppressWarnings(loo::loo(l, r_eff = rep(1, ncol(l))))
         have <- ours("loo", paste0(run, ".nc"), "table.csv", "--rows", "0")
         for (of in c("elpd_loo", "p_loo", "looic")) {
             same(paste(run, of), have[of], r$estimates[of, "Estimate"])
@@ -104,7 +104,7 @@ if (requireNamespace("loo", quietly = TRUE)) {
         same(paste(run, "khat_above"), have["khat_above"], sum(k > 0.7))
         if (is.finite(max(k))) same(paste(run, "khat"), have["khat"], max(k))
     }
-    r <- loo::loo_compare(told["linear"][[1]], told["short"][[1]])
+    r <- loo::loo_compare(results["linear"][[1]], results["short"][[1]])
     text <- paste(system2(program, c("compare", "linear.nc", "short.nc", "--data", "table.csv", "--json", "--max-draws", "0", "--rows", "0"), stdout = TRUE), collapse = " ")
     have <- regmatches(text, gregexpr('"(elpd_diff|se_diff)": [-0-9.e+]+', text))[[1]]
     have <- as.numeric(sub(".*: ", "", have))

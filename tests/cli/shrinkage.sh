@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Coefficients shrunk by scales of their own, from the command line: what is told, what works on such a run, what is
+# Coefficients shrunk by scales of their own, from the command line: messages, what works on such a run, what is
 # refused.
 . "$(dirname "$0")/common.sh"
 

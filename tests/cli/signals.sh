@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What ends other programs does not cost draws: a reader of the messages that goes away, a terminal
+# Events that end other programs do not lose draws: a closed reader of the messages, a terminal
 # that hangs up, a limit on a file's size, standard streams that are closed.
 . "$(dirname "$0")/common.sh"
 
 "$sbps" simulate logistic --rows 2000 --dim 3 -o data.csv || exit 1
 run=("$sbps" sample data.csv --model logistic --target y)
 
-# SIGPIPE: nobody reads the messages any more once the first line is out.
+# SIGPIPE: the reader of the messages ends after the first line.
 cases=$((cases + 1))
 "${run[@]}" -o pipe.nc 2> >(head -n 1 >/dev/null)
 code=$?
@@ -20,7 +20,7 @@ wait $!
 cases=$((cases + 1))
 [ $code -eq 0 ] || [ $code -eq 141 ] || fault 'SIGPIPE on results' "exit $code, want 0 or 141"
 
-# SIGHUP: like Ctrl-C, once there is something to keep; nohup's wish is kept too.
+# SIGHUP: like Ctrl-C, once there is something to keep; nohup is respected, too.
 # The skeleton grows from the first round on.
 cases=$((cases + 1))
 "${run[@]}" --warmup 0 --seconds 500 --skeleton path.csv -o hup.nc 2>.err &
@@ -30,7 +30,7 @@ kill -HUP $pid
 wait $pid
 code=$?
 [ $code -eq 130 ] || fault 'SIGHUP' "exit $code, want 130"
-grep -q 'interrupted: writing what there is' .err || fault 'SIGHUP' "said: $(tail -n 2 .err)"
+grep -q 'interrupted: writing the draws so far' .err || fault 'SIGHUP' "printed: $(tail -n 2 .err)"
 try 'SIGHUP: summary' 0 '^name,mean' '' "$sbps" summary hup.nc --csv
 
 # What batch systems send before they kill is like SIGTERM. It may come again, and be followed by SIGTERM.
@@ -44,7 +44,7 @@ for signals in XCPU USR2 ALRM 'USR1 USR1 XCPU TERM'; do
     wait $pid
     code=$?
     [ $code -eq 130 ] || fault "$signals" "exit $code, want 130"
-    grep -q 'interrupted: writing what there is' .err || fault "$signals" "said: $(tail -n 2 .err)"
+    grep -q 'interrupted: writing the draws so far' .err || fault "$signals" "printed: $(tail -n 2 .err)"
     try "$signals: summary" 0 '^name,mean' '' "$sbps" summary batch.nc --csv
 done
 
@@ -101,5 +101,5 @@ truncate -s 4096 cut.tbl
 wait $pid
 code=$?
 [ $code -eq 1 ] || fault 'cut table' "exit $code, want 1"
-grep -q '^sbps: cut.tbl: cannot be read any more: was it cut short' .err || fault 'cut table' "said: $(tail -n 1 .err)"
+grep -q '^sbps: cut.tbl: cannot be read any more: it was truncated' .err || fault 'cut table' "printed: $(tail -n 1 .err)"
 finish

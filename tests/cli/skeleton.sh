@@ -6,7 +6,7 @@ python=/usr/bin/python3
 [ -x $python ] || { echo "skipped: no $python"; exit 77; }
 
 # Reads SKELETON, the JSON of its run and LONGER, the skeleton of the same run flown on; a line a
-# fault. A record is where a segment begins, so LONGER says where each chain's last one ends.
+# fault. A record is where a segment begins, so LONGER gives the end of each chain's last one.
 cat >check.py <<'PY'
 import csv, json, math, sys
 

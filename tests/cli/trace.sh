@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# --trace: every look of one chain, in agreement with what the run counted; it changes nothing, goes on
+# --trace: every observation of one chain, in agreement with what the run counted; it changes nothing, goes on
 # where a checkpoint was made, and is refused where there is no band.
 . "$(dirname "$0")/common.sh"
 
@@ -25,15 +25,15 @@ check() { # NAME TRACE RUN
             if (z < k * (1 - 1e-9)) bad("line " NR ": lambda below the band")
             q += exp(-z * z / 2) / 2.506628274631 * 4 / (3 * z + sqrt(z * z + 8))
         }
-        $3 == "refresh" { r++; if ($4 != "" || $11 != "") bad("line " NR ": a refreshment that looks") }
+        $3 == "refresh" { r++; if ($4 != "" || $11 != "") bad("line " NR ": a refreshment with an observation") }
         $3 == "horizon" { h++ }
         $3 != "auxiliary" { time = $1 }
         END {
-            if (p != proposals) bad(p " proposals, the run says " proposals)
-            if (b != bounces) bad(b " bounces, the run says " bounces)
-            if (r != refreshments) bad(r " refreshments, the run says " refreshments)
-            if (v != violations) bad(v + 0 " violations, the run says " violations)
-            if (q < 0.999 * expected || q > 1.001 * expected) bad(q " expected, the run says " expected)
+            if (p != proposals) bad(p " proposals, the run has " proposals)
+            if (b != bounces) bad(b " bounces, the run has " bounces)
+            if (r != refreshments) bad(r " refreshments, the run has " refreshments)
+            if (v != violations) bad(v + 0 " violations, the run has " violations)
+            if (q < 0.999 * expected || q > 1.001 * expected) bad(q " expected, the run has " expected)
             exit wrong
         }' "$2" >.why || fault "$1" "$(head -n 3 .why | tr '\n' ';')"
 }

@@ -21,11 +21,11 @@ try 'help after options'   0 'Usage: sbps sample'      '' "$sbps" sample data.cs
 try 'help of nothing'      2 ''                        "unknown subcommand 'sampel', did you mean 'sample'" "$sbps" help sampel
 try 'misspelt subcommand'  2 ''                        "^sbps: unknown subcommand 'sumary', did you mean 'summary'" "$sbps" sumary
 try 'subcommand to come'   2 ''                        "unknown subcommand 'publish'; .sbps help. lists them" "$sbps" publish
-try 'option first'         2 ''                        "want a subcommand before '--band'" "$sbps" --band 3
+try 'option first'         2 ''                        "put a subcommand before '--band'" "$sbps" --band 3
 
 try 'no data'              2 ''                        'the data file is missing' "$sbps" sample --model logistic
-try 'two tables'           2 ''                        "'more.csv' is no file, and one operand too many" "${sample[@]}" more.csv
-try 'no model'             2 ''                        '--model NAME is missing; .sbps list models. names the models; or --family, of which .sbps list families. has' "$sbps" sample data.csv --target y
+try 'two tables'           2 ''                        "'more.csv' is neither a file nor a formula" "${sample[@]}" more.csv
+try 'no model'             2 ''                        'sample: name a model: --model NAME \(.sbps list models.\), or --family NAME with its name in R \(.sbps list families.\)' "$sbps" sample data.csv --target y
 try 'unknown model'        2 ''                        "unknown model 'logstic', did you mean 'logistic'" "$sbps" sample data.csv --model logstic --target y
 try 'unknown model, far'   2 ''                        "unknown model 'xyzzy'; .sbps list models" "$sbps" sample data.csv --model xyzzy --target y
 try 'unknown sampler'      2 ''                        "unknown sampler 'sbsp', did you mean 'sbps'" "${sample[@]}" --sampler sbsp
@@ -34,8 +34,8 @@ try 'unknown with ='       2 ''                        "unknown option '--bnad',
 try 'abbreviation'         2 ''                        "unknown option '--batch', did you mean '--batch-size'" "${sample[@]}" --batch 3
 try 'negated switch'       2 ''                        "unknown option '--no-paper'" "${sample[@]}" --no-paper
 try 'unknown short'        2 ''                        "unknown option '-x'" "${sample[@]}" -x
-try 'value missing'        2 ''                        '--band: a value is missing: want K' "${sample[@]}" --band
-try '-o without a value'   2 ''                        '--output: a value is missing: want FILE' "${sample[@]}" -o
+try 'value missing'        2 ''                        '--band needs a value: K' "${sample[@]}" --band
+try '-o without a value'   2 ''                        '--output needs a value: FILE' "${sample[@]}" -o
 try 'switch with a value'  2 ''                        "--paper is a switch.*'maybe'" "${sample[@]}" --paper=maybe
 try 'empty value'          2 ''                        '--target: the value is empty' "$sbps" sample data.csv --model logistic --target=
 
@@ -110,14 +110,14 @@ mkdir folder.nc
 try 'output: no folder'    1 '' '--output: cannot write none/run.nc: there is no directory none' "${sample[@]}" -o none/run.nc
 try 'output: unwritable'   1 '' '--output: cannot write /proc/run.nc: ' "${sample[@]}" -o /proc/run.nc
 try 'output: a folder'     1 '' '--output: folder.nc is a directory' "${sample[@]}" -o folder.nc
-try 'output: odd ending'   2 '' "--output: 'run.txt' has an unknown ending: want .nc, .csv or .stan.csv" "${sample[@]}" -o run.txt
+try 'output: odd ending'   2 '' "--output: 'run.txt' has an unknown ending: use .nc, .csv or .stan.csv" "${sample[@]}" -o run.txt
 try 'output: the data'     2 '' '--output: data.csv is the data file' "${sample[@]}" -o data.csv
 try 'checkpoint: no folder' 1 '' '--checkpoint: cannot write none/c: there is no directory' "${sample[@]}" --checkpoint none/c
 try 'skeleton: no folder'  1 '' '--skeleton: cannot write none/s.csv' "${sample[@]}" --skeleton none/s.csv
 
 # The other subcommands.
-try 'list: nothing'        2 '' 'what shall be listed' "$sbps" list
-try 'list: misspelt'       2 '' "unknown family 'modles', did you mean 'models'" "$sbps" list modles
+try 'list: nothing'        2 '' 'name a list: models' "$sbps" list
+try 'list: misspelt'       2 '' "unknown list 'modles', did you mean 'models'" "$sbps" list modles
 try 'help names list options' 0 'sbps list options'    '' "$sbps" --help
 try 'list help'            0 'models.families.samplers.priors.columns.options' '' "$sbps" list --help
 try 'list options'         0 '.--batch-size.'          '' "$sbps" list options
@@ -129,16 +129,16 @@ try 'sample: JSON'         0 '"parameters": '            '.' "$sbps" sample --mo
 cp .out sampled.json
 try 'summary: the same'    0 '"parameters": '            '' "$sbps" summary own.nc --json
 cmp -s .out sampled.json || fault 'sample: JSON' 'not what summary says'
-try 'summary: no file'     2 ''                        "the run's file is missing" "$sbps" summary
-try 'summary: two formats' 2 ''                        '--csv and --json exclude each other' "$sbps" summary run.nc --csv --json
+try 'summary: no file'     2 ''                        "the run file is missing" "$sbps" summary
+try 'summary: two formats' 2 ''                        'use --csv or --json, not both' "$sbps" summary run.nc --csv --json
 try 'summary: option'      2 ''                        "summary: unknown option '--jsn', did you mean '--json'" "$sbps" summary run.nc --jsn
-try 'diagnose: no file'    2 ''                        "the run's file is missing" "$sbps" diagnose
+try 'diagnose: no file'    2 ''                        "the run file is missing" "$sbps" diagnose
 try 'diagnose: option'     2 ''                        "diagnose: unknown option '--csv'" "$sbps" diagnose run.nc --csv
-try 'simulate: no name'    2 ''                        "the model's name is missing" "$sbps" simulate -o x.csv
-try 'simulate: no output'  2 ''                        '-o FILE is missing' "$sbps" simulate logistic
-try 'simulate: rows'       2 ''                        "--rows: '0' will not do: want a whole number >= 1" "$sbps" simulate logistic --rows 0 -o x.csv
-try 'simulate: dim'        2 ''                        "--dim: 'x' will not do" "$sbps" simulate logistic --dim x -o x.csv
-try 'simulate: seed'       2 ''                        "--seed: '-1' will not do" "$sbps" simulate logistic --seed -1 -o x.csv
+try 'simulate: no name'    2 ''                        "the name of a model is missing" "$sbps" simulate -o x.csv
+try 'simulate: no output'  2 ''                        'name the output file: -o FILE' "$sbps" simulate logistic
+try 'simulate: rows'       2 ''                        "--rows: '0' is not a whole number >= 1" "$sbps" simulate logistic --rows 0 -o x.csv
+try 'simulate: dim'        2 ''                        "--dim: 'x' is not a whole number" "$sbps" simulate logistic --dim x -o x.csv
+try 'simulate: seed'       2 ''                        "--seed: '-1' is not a whole number" "$sbps" simulate logistic --seed -1 -o x.csv
 try 'simulate: name'       2 ''                        "'logistik'" "$sbps" simulate logistik -o x.csv
 try 'simulate: no folder'  1 ''                        'there is no directory none' "$sbps" simulate logistic -o none/x.csv
 [ -e run.nc ] && fault 'nothing is sampled' 'run.nc was written'

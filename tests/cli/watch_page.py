@@ -166,7 +166,7 @@ def check_end():
     """Seen to its end by one who looks all the time, a run draws what it draws unseen."""
     same = ["--sampler", "sbps", "--epochs", "3000", "--warmup", "2000"]
     run = Run(*same, "-o", "watched.csv")
-    page = run.until("The run is over. This is its last state")
+    page = run.until("The run is finished. This is its last state")
     assert "Trace of" in page
     assert run.end() == 0, run.rest
     subprocess.run([*COMMAND, *same, "-o", "unseen.csv"], check=True, stderr=subprocess.DEVNULL)

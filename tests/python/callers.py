@@ -175,7 +175,7 @@ class Sentences(Case):
 
     def test_levels_without_effects_are_told(self):
         fit = sbps.fit("y ~ x + (1 | g)", example(), **dict(OPTIONS, ess=30))
-        with self.assertWarnsRegex(sbps.SbpsWarning, "keeps no effects of groups"):
+        with self.assertWarnsRegex(sbps.SbpsWarning, "has no group effects"):
             fit.predict({"x": [1.0], "g": ["north"]}, new_levels="prior")
 
 

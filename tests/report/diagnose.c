@@ -1,25 +1,25 @@
-/* The diagnosis: silent about a good run, and one finding for each thing broken in it. */
+/* The diagnosis: no finding for a good run, and one finding for each fault that is put into it. */
 #include "check.h"
 #include "core/memory.h"
 
 #include "report/faults.h"
 
 static const char all_clear[] =
-    "Nothing wrong was found. Looked at, among others:\n"
+    "No problems found. Checked, among others:\n"
     "   largest R-hat              1.001\n"
-    "   smallest ESS of the path   1600 (wanted 400)\n"
+    "   smallest ESS of the path   1600 (needed: 400)\n"
     "   smallest ESS of the draws  1802\n"
     "   stated bias                0.0125 posterior sd\n"
     "   bias budget                0.02 posterior sd\n"
-    "   largest bias of one mean   0.02 posterior sd\n"
-    "   largest bias of one sd     0% of it\n"
-    "   bounces that were missed   0.015% of bounces\n"
+    "   largest bias of a mean     0.02 posterior sd\n"
+    "   largest bias of an sd      0% of the sd\n"
+    "   missed bounces             0.015% of bounces\n"
     "   bounces                    20% of proposals\n"
     "   refreshments               7% of bounces\n"
     "\n"
     "0 problems, 0 remarks in 35 checks of 3 parameters, 4 chains, 2000 draws.\n";
 
-TEST(nothing_is_said_against_a_good_run)
+TEST(a_good_run_has_no_findings)
 {
     char *got;
     size_t findings = 99;
@@ -32,8 +32,8 @@ TEST(nothing_is_said_against_a_good_run)
     result_destroy(r);
 }
 
-/* The sentence that each change should bring about, and how many findings. Chains that disagree
- * also have few effective draws, and now and then the reverse. */
+/* The message that each fault should produce, and the number of findings. Chains that disagree
+ * also have few effective draws, and sometimes the reverse. */
 static const struct {
     const char *name;
     void (*spoil)(result *r);
@@ -43,94 +43,103 @@ static const struct {
     {"interrupt", interrupt, 1, "1. The run was interrupted before it had finished.\n"},
     {"shift a chain", shift_a_chain, 2,
      "1. The chains disagree: R-hat is above 1.01 for 1 of 3 parameters: intercept\n"},
-    {"part chains", part_chains, 3,
-     "1. The chains sit in separate places and none went from one to another:\n"
-     "   intercept is in "},
+    {"separate chains", separate_chains, 3,
+     "1. The chains stay in separate regions and none moved between them: intercept\n"
+     "   is in "},
     {"drift", drift, 2,
      "1. The chains disagree: R-hat is above 1.01 for 1 of 3 parameters: intercept\n"},
     {"lower path ESS", lower_path_ess, 1,
-     "1. The effective sample size of the path is 120, wanted are 400; too few for 1\n"
-     "   of 3 parameters: dist,\"km\" (120).\n"},
-    {"ask for more", request_more_ess, 1,
-     "1. The effective sample size of the path is 1600, wanted are 1700; too few for\n"
-     "   3 of 3 parameters, worst first: intercept (1600), dist,\"km\" (1600), h\xc3\xb6he\n"
-     "   (1600).\n"},
+     "1. The effective sample size of the path is 120, but 400 are needed; it is too\n"
+     "   small for 1 of 3 parameters: dist,\"km\" (120).\n"},
+    {"request more", request_more_ess, 1,
+     "1. The effective sample size of the path is 1600, but 1700 are needed; it is\n"
+     "   too small for 3 of 3 parameters, worst first: intercept (1600), dist,\"km\"\n"
+     "   (1600), h\xc3\xb6he (1600).\n"},
     {"repeat draws", repeat_draws, 2,
-     "2. The stored draws are worth fewer than 300 independent ones for 1 of 3\n"
+     "2. The effective sample size of the stored draws is below 300 for 1 of 3\n"
      "   parameters: h\xc3\xb6he ("},
     {"exceed budget", exceed_budget, 1,
-     "1. The stated bias, in posterior sd, is 0.3, the budget is 0.02.\n"},
+     "1. The stated bias is 0.3 posterior sd, the budget is 0.02.\n"},
     {"exceed budget in one", exceed_budget_in_one, 1,
-     "1. The stated bias, in posterior sd, is 0.0125, the budget is 0.02; above it\n"
-     "   are 1 of 3 parameters: dist,\"km\" (-0.5).\n"},
-    {"doubt bias", doubt_bias, 1,
-     "1. The stated bias, in posterior sd, is 0.0125 +- 0.006; with two standard\n"
-     "   errors it leaves the budget of 0.02 for 1 of 3 parameters: dist,\"km\"\n"
-     "   (-0.01).\n"},
+     "1. The stated bias is 0.0125 posterior sd, the budget is 0.02; it is exceeded\n"
+     "   for 1 of 3 parameters: dist,\"km\" (-0.5).\n"},
+    {"uncertain bias", make_bias_uncertain, 1,
+     "1. The stated bias is 0.0125 +- 0.006 posterior sd; with two standard errors it\n"
+     "   exceeds the budget of 0.02 for 1 of 3 parameters: dist,\"km\" (-0.01).\n"},
     {"widen spreads", widen_spreads, 1,
-     "1. By the run's own estimate standard deviations are off by more than a share\n"
-     "   of 0.02 for 1 of 3 parameters: intercept (0.05).\n"},
-    {"forget bias", forget_bias, 1, "1. This sampler (sbps) cannot say how biased it is.\n"},
-    {"publish", publish, 1,
-     "1. The published method was asked for (--paper), which holds to no bias budget.\n"},
+     "1. By the run's own estimate, the relative error of the standard deviation is\n"
+     "   above 0.02 for 1 of 3 parameters: intercept (0.05).\n"},
+    {"no bias", unset_bias, 1, "1. This sampler (sbps) does not estimate its bias.\n"},
+    {"published method", use_published_method, 1,
+     "1. The run used the published method (--paper), which has no bias budget.\n"},
     {"violate", violate, 1,
-     "1. Violations: 1.3% of the proposals (650 of 50000) found a slope above the\n"
-     "   band of k = 3.5, where the regression expects 0.03%: 43.3 times as many.\n"},
+     "1. Violations: in 1.3% of the proposals (650 of 50000) the slope was above the\n"
+     "   band of k = 3.5; the regression expects 0.03%, and there are 43.3 times as\n"
+     "   many.\n"},
     {"violate unexpectedly", violate_unexpectedly, 1,
-     "1. Violations: 0.6% of the proposals (300 of 50000) found a slope above the\n"
-     "   band of k = 3.5, where the regression expects 0.06%: 10 times as many.\n"},
+     "1. Violations: in 0.6% of the proposals (300 of 50000) the slope was above the\n"
+     "   band of k = 3.5; the regression expects 0.06%, and there are 10 times as\n"
+     "   many.\n"},
     {"violate out of budget", violate_out_of_budget, 2,
-     "2. Violations: 0.2% of the proposals (100 of 50000) found a slope above the\n"
-     "   band of k = 3.5, where the regression expects none in so many.\n"},
+     "2. Violations: in 0.2% of the proposals (100 of 50000) the slope was above the\n"
+     "   band of k = 3.5; the regression expects none in so many proposals.\n"},
     {"miss bounces", miss_bounces, 1,
-     "1. Bounces are missing: 0.1 of them per posterior sd of flight should have\n"},
-    {"trust the last batch", trust_the_last_batch, 1,
-     "1. The noise was judged by the last mini-batch alone: 0.2% of the proposals\n"
-     "   violate the band, where the regression expects 0.03%: 6.67 times as many.\n"},
-    {"force a line", force_a_line, 2,
-     "2. The slope does not follow a straight line along a flight, and the band does\n"},
+     "1. Bounces were missed: 0.1 per posterior sd of path.\n"},
+    {"last batch only", use_last_batch_only, 1,
+     "1. The noise was estimated from the last mini-batch alone: 0.2% of the\n"
+     "   proposals violate the band; the regression expects 0.03%, and there are 6.67\n"
+     "   times as many.\n"},
+    {"require a line", require_a_line, 2,
+     "2. The slope is not linear along a segment, and the band does not allow for it.\n"},
     {"cap band in vain", cap_band_in_vain, 2,
-     "2. The band is as wide as it can be, k = 3.5, and warm-up wanted more.\n"},
+     "2. The band has its maximum width, k = 3.5, and warm-up found it too narrow.\n"},
     {"few rows", few_rows, 1,
-     "1. Mini-batches are windows of consecutive rows, and the table holds only 62.5\n"
-     "   of them.\n"},
-    {"let a row rule", let_a_row_rule, 1,
-     "1. Single rows rule the answer: row 731204 moves 'amount' by +1.3 posterior sd.\n"},
-    {"let a group rule", let_a_group_rule, 1,
-     "1. Single groups rule the answer: group 'north' of 'region' moves 'amount' by\n"},
-    {"miss loud rows", miss_loud_rows, 1,
-     "1. The batches leave it to chance whether the loudest rows are met; where they\n"},
-    {"lose reference", lose_reference, 1,
-     "1. The reference point of the control variate lies 1.5 posterior sd from the\n"},
-    {"hurry warm-up", hurry_warmup, 1, "1. Warm-up ended before the chains had settled.\n"},
+     "1. Mini-batches are windows of consecutive rows, and the table has only 62.5 of\n"
+     "   them.\n"},
+    {"influential row", set_influential_row, 1,
+     "1. Single rows dominate the result: row 731204 moves 'amount' by +1.3 posterior\n"
+     "   sd.\n"},
+    {"influential group", set_influential_group, 1,
+     "1. Single groups dominate the result: group 'north' of 'region' moves 'amount'\n"
+     "   by +1.3 posterior sd.\n"},
+    {"miss rare rows", miss_rare_rows, 1,
+     "1. Mini-batches contain the most influential rows too rarely; if this run never\n"
+     "   used them, means may be off by about 0.4 posterior sd, which the stated bias\n"
+     "   does not include.\n"},
+    {"move reference", move_reference, 1,
+     "1. The reference point of the control variate is 1.5 posterior sd away from the\n"
+     "   mean (root mean square over all directions).\n"},
+    {"shorten warm-up", shorten_warmup, 1,
+     "1. Warm-up ended before the chains were stationary.\n"},
     {"adapt forever", adapt_forever, 1,
-     "1. The metric went on adapting after warm-up (--adapt-forever).\n"},
+     "1. The metric kept adapting after warm-up (--adapt-forever).\n"},
     {"waste proposals", waste_proposals, 1,
      "1. Only 1% of the proposals (10000 of 1000000) became bounces.\n"},
     {"touch many rows", touch_many_rows, 1,
-     "1. Mini-batches of 16 rows are noisy: the band k is 3.5, and the passes over\n"
-     "   all rows that one effective sample costs are 150.\n"},
+     "1. Mini-batches of 16 rows are noisy: the band k is 3.5, and an effective\n"
+     "   sample takes 150 passes over the data.\n"},
     {"lag squares", lag_squares, 1,
-     "1. Spreads are known much worse than means: the ESS of squares is less than a\n"
-     "   tenth of that of means for 1 of 3 parameters: h\xc3\xb6he (1600).\n"},
-    {"shorten", shorten, 1, "1. The chains are short: 80 bounces each, 100 are wanted.\n"},
+     "1. Standard deviations are much less precise than means: the ESS of squares is\n"
+     "   less than a tenth of that of means for 1 of 3 parameters: h\xc3\xb6he (1600).\n"},
+    {"shorten", shorten_chains, 1,
+     "1. The chains are short: 80 bounces each, at least 100 are needed.\n"},
     {"enlarge error", enlarge_error, 1,
      "1. The Monte Carlo error of the mean is more than a tenth of the posterior sd\n"
      "   for 1 of 3 parameters: intercept (0.2).\n"},
     {"refresh often", refresh_often, 1,
      "1. The path was refreshed 30000 times but bounced only 10000 times: 3\n"
-     "   refreshments per posterior sd of flight.\n"},
+     "   refreshments per posterior sd of path.\n"},
     {"refresh rarely", refresh_rarely, 1,
-     "1. Nothing but refreshment turns this path off its course (gradients have no\n"
-     "   noise), and it was refreshed 0 times in all.\n"},
+     "1. Only refreshments randomise this path, since its gradients have no noise,\n"
+     "   and it was refreshed 0 times in all.\n"},
     {"freeze", freeze, 1,
-     "1. R-hat, mean or sd cannot be worked out for 1 of 3 parameters: dist,\"km\".\n"},
+     "1. R-hat, mean or sd cannot be computed for 1 of 3 parameters: dist,\"km\".\n"},
 };
 
-/* Odd, but neither wrong nor dear. */
+/* Unusual, but neither wrong nor expensive. */
 static void (*const oddities[])(result *r) = {cap_band, widen_band, waste_cheap_proposals};
 
-TEST(what_is_right_and_cheap_is_no_finding_however_it_was_set)
+TEST(unusual_settings_that_do_no_harm_are_no_finding)
 {
     for (size_t i = 0; i < sizeof oddities / sizeof *oddities; i++) {
         char *got;
@@ -162,25 +171,25 @@ TEST(each_fault_makes_its_finding)
     }
 }
 
-TEST(findings_are_numbered_and_told_in_full)
+TEST(findings_are_numbered_and_have_meaning_and_remedy)
 {
     static const char want[] =
-        "1. The chains are short: 80 bounces each, 100 are wanted.\n"
-        "   What it means: Everything said about this run, its warnings too, rests on\n"
-        "   little evidence.\n"
+        "1. The chains are short: 80 bounces each, at least 100 are needed.\n"
+        "   What it means: All results of this run, its findings included, rest on\n"
+        "   little data.\n"
         "   What to do: Run longer: --ess, --epochs or --seconds.\n"
         "\n"
         "2. The path was refreshed 30000 times but bounced only 320 times: 3\n"
-        "   refreshments per posterior sd of flight.\n"
-        "   What it means: A refreshment forgets the direction of travel. When it\n"
-        "   happens more often than bounces the path becomes a slow random walk.\n"
-        "   What to do: Lower --refresh-rate or leave it to auto.\n"
+        "   refreshments per posterior sd of path.\n"
+        "   What it means: A refreshment draws a new direction of travel. When it\n"
+        "   happens more often than bounces, the path becomes a slow random walk.\n"
+        "   What to do: Lower --refresh-rate or leave it at auto.\n"
         "\n"
         "2 problems, 0 remarks in 35 checks of 3 parameters, 4 chains, 2000 draws.\n";
     char *got;
     size_t findings;
     result *r = make_result(4, 500, 3);
-    shorten(r);
+    shorten_chains(r);
     refresh_often(r);
     REQUIRE(report_diagnose(r, SBPS_TEXT, &got, &findings, NULL) == SBPS_OK);
     if (strcmp(got, want) != 0) printf("%s\n", got);
@@ -190,7 +199,7 @@ TEST(findings_are_numbered_and_told_in_full)
     result_destroy(r);
 }
 
-/* A sampler without a band may not be advised to widen one, whatever is found. */
+/* A sampler without a band must never be advised to widen one. */
 TEST(advice_without_a_band_does_not_name_it)
 {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -227,7 +236,7 @@ TEST(five_parameters_are_named_worst_first)
     result_destroy(r);
 }
 
-TEST(empty_and_broken_results_are_told_without_numbers_that_are_none)
+TEST(reports_of_empty_and_broken_results_have_no_nan)
 {
     char *got;
     size_t findings;
@@ -243,8 +252,8 @@ TEST(empty_and_broken_results_are_told_without_numbers_that_are_none)
     result_destroy(r);
 }
 
-/* A run with effects of 40 groups behind its 3 parameters, as --ranef all stores them. Effects have the draws of parameters,
- * some places on. */
+/* A run with effects of 40 groups after its 3 parameters, as --ranef all stores them. Effects
+ * have the draws of parameters, shifted in time. */
 static result *make_grouped(void)
 {
     result *r = make_result(4, 500, 43), *plain = make_result(4, 500, 3);
@@ -293,7 +302,7 @@ TEST(group_effects_are_checked_together)
     result_destroy(r);
 }
 
-/* Of effects that were sampled and not kept the run's own summary is checked. */
+/* For effects that were sampled but not stored, the summary in the run file is checked. */
 TEST(group_effects_that_are_not_stored_are_checked)
 {
     char *got;
@@ -306,7 +315,8 @@ TEST(group_effects_that_are_not_stored_are_checked)
     r->info.effects_ess_of = copy_text("r_g[b,Intercept]");
     r->info.effects_mean_ess = 1500;
     REQUIRE(report_diagnose(r, SBPS_TEXT, &got, &findings, NULL) == SBPS_OK);
-    bool found = findings == 2 && strstr(got, "largest R-hat is\n   1.03 (r_g[a,Intercept])") &&
+    bool found = findings == 2 &&
+                 strstr(got, "largest R-hat of 300 effects is\n   1.03 (r_g[a,Intercept])") &&
                  strstr(got, "is 120 (r_g[b,Intercept])");
     if (!found) printf("%s\n", got);
     CHECK(found);
@@ -324,8 +334,8 @@ TEST(remarks_about_a_table_are_no_problems_of_the_run)
     char *got;
     size_t findings;
     result *r = make_result(4, 500, 3);
-    let_a_row_rule(r);
-    shorten(r);
+    set_influential_row(r);
+    shorten_chains(r);
     REQUIRE(report_diagnose(r, SBPS_TEXT, &got, &findings, NULL) == SBPS_OK);
     const char *problem = strstr(got, "1. The chains are short"),
                *heading = strstr(got, "\nRemarks about the table and the priors:\n"),

@@ -1,4 +1,4 @@
-/* Results with one thing wrong each. */
+/* Functions that put one fault each into a good result. */
 #ifndef TESTS_REPORT_FAULTS_H
 #define TESTS_REPORT_FAULTS_H
 
@@ -20,15 +20,15 @@ static void shift_a_chain(result *r)
     for (size_t i = 0; i < r->draws; i++) r->w[i * r->dim] += 2.0 * r->sd[0];
 }
 
-/* Chains 1 and 3 up by what no draw reaches. */
-static void part_chains(result *r)
+/* Shifts chains 1 and 3 beyond the range of the others. */
+static void separate_chains(result *r)
 {
     for (size_t c = 0; c < 4; c += 2)
         for (size_t i = 0; i < r->draws; i++)
             r->w[(c * r->draws + i) * r->dim] += 100.0 * r->sd[0];
 }
 
-/* One chain drifts away from the rest: it has settled nowhere. */
+/* One chain drifts away from the rest, so it is not stationary. */
 static void drift(result *r)
 {
     for (size_t i = 0; i < r->draws; i++) r->w[i * r->dim] += (100.0 + (double)i) * r->sd[0];
@@ -46,7 +46,7 @@ static void request_more_ess(result *r)
     r->info.ess_goal = 1700;
 }
 
-/* Every draw eight times: worth about an eighth. */
+/* Every draw eight times: an eighth of the effective sample size. */
 static void repeat_draws(result *r)
 {
     for (size_t c = 0; c < r->chains; c++)
@@ -65,12 +65,12 @@ static void exceed_budget_in_one(result *r)
     r->bias[1] = -0.5;
 }
 
-static void forget_bias(result *r)
+static void unset_bias(result *r)
 {
     r->info.bias_estimate = NAN;
 }
 
-static void publish(result *r)
+static void use_published_method(result *r)
 {
     r->info.paper = true;
 }
@@ -80,7 +80,7 @@ static void violate(result *r)
     r->info.violations = 650;
 }
 
-/* A share that would do no harm by itself, were it not ten times what is expected. */
+/* A rate that does no harm by itself, but is ten times the expected one. */
 static void violate_unexpectedly(result *r)
 {
     r->info.violations = 300;
@@ -106,13 +106,13 @@ static void set_option(result *r, const char *name, const char *value)
     r->options[r->option_count++] = (result_option){copy_text(name), copy_text(value)};
 }
 
-static void trust_the_last_batch(result *r)
+static void use_last_batch_only(result *r)
 {
     set_option(r, "pool-variance", "off");
     r->info.violations = 100;
 }
 
-static void force_a_line(result *r)
+static void require_a_line(result *r)
 {
     set_option(r, "lack-of-fit", "off");
     violate_unexpectedly(r);
@@ -135,7 +135,7 @@ static void widen_spreads(result *r)
     r->sd_bias_se[0] = 0.01;
 }
 
-static void doubt_bias(result *r)
+static void make_bias_uncertain(result *r)
 {
     r->info.bias_estimate_se = 0.006;
     r->bias_se[1] = 0.006;
@@ -146,28 +146,28 @@ static void few_rows(result *r)
     r->info.rows = 1000;
 }
 
-static void lose_reference(result *r)
+static void move_reference(result *r)
 {
     r->info.reference_distance = 1.5;
 }
 
-static void let_a_row_rule(result *r)
+static void set_influential_row(result *r)
 {
     r->info.influential_rows = copy_text("row 731204 moves 'amount' by +1.3 posterior sd");
 }
 
-static void let_a_group_rule(result *r)
+static void set_influential_group(result *r)
 {
     r->info.influential_rows =
         copy_text("group 'north' of 'region' moves 'amount' by +1.3 posterior sd");
 }
 
-static void miss_loud_rows(result *r)
+static void miss_rare_rows(result *r)
 {
     r->info.eta_unmet = 0.1;
 }
 
-static void hurry_warmup(result *r)
+static void shorten_warmup(result *r)
 {
     r->info.unsettled = true;
 }
@@ -206,7 +206,7 @@ static void lag_squares(result *r)
     r->ess_mean[2] = 20000;
 }
 
-static void shorten(result *r)
+static void shorten_chains(result *r)
 {
     r->info.bounces = 320;
     r->info.proposals = 1600;

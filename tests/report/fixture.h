@@ -1,4 +1,4 @@
-/* Small made-up results for the tests of reports. */
+/* Small synthetic results for the tests of reports. */
 #ifndef TESTS_REPORT_FIXTURE_H
 #define TESTS_REPORT_FIXTURE_H
 
@@ -46,7 +46,7 @@ static void set_info(result *r)
     };
 }
 
-/* Nothing is wrong with it: independent draws, nearly normal, by a generator of its own. */
+/* A good result: independent, nearly normal draws from a linear congruential generator. */
 static result *make_result(size_t chains, size_t draws, size_t dim)
 {
     static const char *const names[] = {"intercept", "dist,\"km\"", "h\xc3\xb6he"};

@@ -1,9 +1,9 @@
-/* What `diagnose` says of priors: those that fight the rows, and parameters that nothing else holds. */
+/* Remarks of `diagnose` on priors: conflict with the data, and parameters without data. */
 #include "check.h"
 
 #include "report/fixture.h"
 
-/* The findings about a result that is spoilt, and whether they hold these words. */
+/* The number of findings of a result after `spoil`; checks that the report has these words. */
 static size_t findings_of(void (*spoil)(result *r), const char *message)
 {
     char *got;
@@ -27,20 +27,20 @@ static void set_prior(result *r, double prior_mean, double mean, double sd)
     r->seen_sd[0] = sd;
 }
 
-/* Prior -8.5 +- 1, rows 1.5 +- 0.58: between them -1 +- 0.5. */
-static void fight(result *r)
+/* Prior -8.5 +- 1, likelihood 1.5 +- 0.58: posterior -1 +- 0.5. */
+static void conflict(result *r)
 {
     set_prior(r, -8.5, -1.0, 0.5);
 }
 
-/* Prior -2 +- 1, rows 1 +- 0.58: chance does that. */
+/* Prior -2 +- 1, likelihood 1 +- 0.58: within chance. */
 static void differ(result *r)
 {
     set_prior(r, -2.0, 0.25, 0.5);
 }
 
-/* Rows 20 sds of the prior away, but so sure that the prior moved nothing to speak of. */
-static void be_overruled(result *r)
+/* The likelihood is 20 prior sds away, but so narrow that the prior hardly moved it. */
+static void narrow_likelihood(result *r)
 {
     set_prior(r, -20.0, 0.0, 0.01);
 }
@@ -51,16 +51,17 @@ static void let_priors_dominate(result *r)
     r->prior_share[2] = 0.6;
 }
 
-TEST(a_prior_that_fights_the_rows_is_named)
+TEST(a_prior_in_conflict_with_the_data_is_named)
 {
-    CHECK(findings_of(fight, "of 1 of 3 parameters: intercept (-5).\n") == 1);
-    CHECK(findings_of(differ, "Nothing wrong") == 0);
-    CHECK(findings_of(be_overruled, "Nothing wrong") == 0);
+    CHECK(findings_of(conflict, "   1 of 3 parameters: intercept (-5).\n") == 1);
+    CHECK(findings_of(differ, "No problems found") == 0);
+    CHECK(findings_of(narrow_likelihood, "No problems found") == 0);
 }
 
-TEST(what_only_priors_hold_is_named)
+TEST(parameters_without_data_are_named)
 {
-    CHECK(findings_of(let_priors_dominate, "   hold: 1 of 3 parameters: dist,\"km\".\n") == 1);
+    CHECK(findings_of(let_priors_dominate,
+                      "   priors determine: 1 of 3 parameters: dist,\"km\".\n") == 1);
 }
 
 CHECK_MAIN

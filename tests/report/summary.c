@@ -1,14 +1,13 @@
-/* The summary of a small made-up result, word for word. */
+/* The summary of a small synthetic result, word for word. */
 #include "check.h"
 
-#include "output/summary/report_text.h"
-#include "output/summary/summary_columns.h"
+#include "output/summary/summary.h"
 #include "report/fixture.h"
 
 #include <locale.h>
 #include <unistd.h>
 
-/* Its second parameter is far from normal in name only; some numbers are not known. */
+/* A result with names that need quoting, and with unknown numbers. */
 static result *awkward(void)
 {
     result *r = make_result(2, 8, 3);
@@ -18,17 +17,17 @@ static result *awkward(void)
     return r;
 }
 
-/* The columns that are promised, in their order; others may follow. */
+/* The columns that scripts rely on, in this order; others may follow. */
 #define PROMISED "name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat,bias"
 
-/* As many lines, each beginning with what is wanted of it. */
+/* Whether the texts have as many lines, and each line of `got` begins with that of `want`. */
 static bool lines_begin(const char *got, const char *want)
 {
     while (*got && *want) {
-        size_t wanted = strcspn(want, "\n");
-        if (strncmp(got, want, wanted) != 0) return false;
+        size_t length = strcspn(want, "\n");
+        if (strncmp(got, want, length) != 0) return false;
         got += strcspn(got, "\n") + 1;
-        want += wanted + 1;
+        want += length + 1;
     }
     return *got == *want;
 }
@@ -106,7 +105,7 @@ TEST(table_is_aligned_and_shows_what_the_sd_allows)
     result_destroy(r);
 }
 
-/* ab, Japanese and Korean, an a with its dots apart, a picture. */
+/* ASCII, Japanese, Korean, an a with a combining mark, an emoji, a byte that is not UTF-8. */
 TEST(wide_and_marked_letters_take_the_columns_they_take_on_a_screen)
 {
     CHECK(text_columns("ab") == 2 && text_columns("h\xc3\xb6he") == 4);
@@ -125,7 +124,7 @@ TEST(csv_has_the_promised_columns_and_quotes_names)
 }
 
 /* Every column has a name of its own, a sentence, and a number of its own in a parameter. */
-TEST(columns_are_told_apart)
+TEST(columns_are_distinct)
 {
     size_t count = 0;
     for (const column *c, *d; (c = column_at(count)); count++) {
@@ -225,7 +224,8 @@ TEST(one_parameter_comes_from_path_and_draws)
     CHECK_NEAR(p.q50, 0.5638547092, 1e-9);
     CHECK_NEAR(p.rhat, 1.031246268, 1e-9);
     CHECK(report_parameter(r, 3, &p, &err) == SBPS_BAD_ARG);
-    CHECK(strcmp(err.text, "parameter 3 was asked for, the result has 3") == 0);
+    CHECK(strcmp(err.text,
+                 "there is no parameter number 3: the result has 3, numbered from 0") == 0);
     result_destroy(r);
 }
 

@@ -178,7 +178,7 @@ warn_of <- function(fit) {
     rhat <- suppressWarnings(max(fit$figures[, "rhat"], na.rm = TRUE))
     bias <- suppressWarnings(max(abs(fit$figures[, "bias"]), na.rm = TRUE))
     budget <- if ("bias-budget" %in% names(fit$options)) as.numeric(fit$options["bias-budget"]) else 0.02
-    if (!is.finite(rhat)) tell("too few draws to tell whether the chains agree")
+    if (!is.finite(rhat)) tell("too few draws to check whether the chains agree")
     else if (rhat > 1.01) tell("the chains have not converged: R-hat %.3f > 1.01; diagnose() says more", rhat)
     if (is.finite(bias) && bias > budget) {
         tell("the stated bias of %.4f posterior sd is above the budget of %g; diagnose() says more", bias, budget)

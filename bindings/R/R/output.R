@@ -13,9 +13,9 @@ check_output_file <- function(path, rows, others) {
     if (file.access(where, 2) != 0) raise("SBPS_NO_FILE", sprintf("output: cannot write %s: the directory %s cannot be written to", path, where))
     data <- if (is.character(rows)) unlist(lapply(strsplit(rows, "\n", fixed = TRUE)[[1]], function(name) c(name, Sys.glob(name))))
     state <- .Call(r_output_state, path, as.character(data), as.character(others))
-    if (state == "data") raise("SBPS_BAD_ARG", sprintf("output: %s is the data file: want another name", path))
-    if (state == "other") raise("SBPS_BAD_ARG", sprintf("output: %s is the file of another option: want another name", path))
-    if (state == "strange") raise("SBPS_NO_FILE", sprintf("output: %s is there and is no run of sbps: want another name, or remove it", path))
+    if (state == "data") raise("SBPS_BAD_ARG", sprintf("output: %s is the data file: choose another name", path))
+    if (state == "other") raise("SBPS_BAD_ARG", sprintf("output: %s is also the file of another option: choose another name", path))
+    if (state == "strange") raise("SBPS_NO_FILE", sprintf("output: %s exists and is not a run of sbps: choose another name, or remove it", path))
 }
 
 # The path of the option `output`; NULL: none.
@@ -23,7 +23,7 @@ output_of <- function(given, rows) {
     path <- given$output
     if (is.null(path)) return(NULL)
     if (!is.character(path) || length(path) != 1 || is.na(path) || !nzchar(path)) raise("SBPS_BAD_ARG", "output: want the name of a file")
-    if (!any(endsWith(path, endings))) raise("SBPS_BAD_ARG", sprintf("output: '%s' has an unknown ending: want .nc, .csv or .stan.csv", path))
+    if (!any(endsWith(path, endings))) raise("SBPS_BAD_ARG", sprintf("output: '%s' has an unknown ending: use .nc, .csv or .stan.csv", path))
     path <- path.expand(path)
     chains <- if (is.null(given$chains)) 4 else as.numeric(given$chains)
     others <- unlist(given[intersect(names(given), c("checkpoint", "skeleton", "trace", "resume", "start", "covariance", "config", "ranef"))])

@@ -159,7 +159,7 @@ class Fit:
         with self._lock:
             lib.call("predict", self._result, self._origin, rows.path, byref(how), byref(done))
         if done.all_levels_new:
-            warnings.warn("the fit keeps no effects of groups: every level counted as a new one; ranef=\"all\" keeps them",
+            warnings.warn("the fit has no group effects: every level was treated as a new one; ranef=\"all\" keeps them",
                           SbpsWarning, stacklevel=2)
         lines = rows_of(b"".join(pieces).decode("utf-8"))
         return drawn(lines) if draws else frame(lines, "row")
@@ -326,7 +326,7 @@ def doubts(parameters: Sequence[lib.Parameter], budget: float) -> Iterator[str]:
     more = "; diagnose() of the fit says more"
     rhats = [one.rhat for one in parameters if not math.isnan(one.rhat)]
     if not rhats:
-        yield "too few draws to tell whether the chains agree"
+        yield "too few draws to check whether the chains agree"
     elif max(rhats) > RHAT_CONVERGED:
         yield f"the chains have not converged: R-hat {max(rhats):.3f} > {RHAT_CONVERGED:.2f}{more}"
     biases = [one for one in parameters if not math.isnan(one.bias)]

@@ -1,24 +1,41 @@
-/* Checks, told: the verdict, what is off, then tables. */
-#include "output/check/findings.h"
+/* The report of `sbps check`: as text the verdict, the findings and tables of all checks; as
+ * JSON every number. */
+#include "output/check/check_parts.h"
 
+#include "core/decimal.h"
+#include "core/json.h"
 #include "output/summary/report_text.h"
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS    79
+#define COLUMNS    79 /* of the text */
 #define INDENT     3
-#define ROWS_SHOWN 15 /* of tables that have a row for every column or parameter */
+#define ROWS_SHOWN 15 /* of tables with a row for every column or parameter */
+
+void add_formatted(text *t, const char *format, ...)
+{
+    char buffer[512];
+    va_list values;
+    va_start(values, format);
+    decimal_print_list(buffer, sizeof buffer, format, values);
+    va_end(values);
+    text_add(t, "%s", buffer);
+}
+
+void add_p_value(text *t, double p)
+{
+    if (p < 0.001)
+        text_add(t, "p below 0.001");
+    else
+        add_formatted(t, "p %.3f", p);
+}
 
 /* ---- the verdict ---- */
 
-size_t checks_count(const predictive_checks *c)
-{
-    return c->calibration.count + c->rootogram.count + c->density.count + c->spread.count +
-           c->residuals.count + c->statistics + (c->pit.rows > 0) + c->sensitivities;
-}
-
+/* The line on the rows and draws that were used. */
 static void write_rows(const predictive_checks *c, text *t)
 {
     if (c->checked == 0) return;
@@ -26,11 +43,12 @@ static void write_rows(const predictive_checks *c, text *t)
     size_t all = c->counted ? c->counted : c->rows - c->lacking;
     if (c->checked < all) text_add(t, " of %zu, drawn at random", all);
     if (c->counted) text_add(t, ", by the weights of %zu", c->rows - c->lacking);
-    text_add(t, "; %zu replicated tables by %zu draws", c->replicates, c->draws);
-    if (c->lacking) text_add(t, "; %zu rows with missing cells left out", c->lacking);
+    text_add(t, "; %zu replicated tables from %zu draws", c->replicates, c->draws);
+    if (c->lacking) text_add(t, "; %zu rows with missing cells omitted", c->lacking);
     text_add(t, "\n");
 }
 
+/* A wrapped paragraph: `before`, `body` and a full stop. */
 static void write_paragraph(text *t, size_t indent, const char *before, const char *body)
 {
     text sentence = {0};
@@ -42,19 +60,19 @@ static void write_paragraph(text *t, size_t indent, const char *before, const ch
     text_free(&sentence);
 }
 
+/* The number of failed checks, and the findings. */
 static void write_verdict(const predictive_checks *c, text *t)
 {
     char number[32];
     if (c->identity == ROWS_OTHER)
         text_add(t,
-                 "These rows are not the table of this run: they are checked as rows that it "
-                 "has not seen.\n\n");
+                 "These rows are not the table of this run: they are checked as new rows.\n\n");
     if (c->findings == 0)
-        text_add(t, "Nothing is off in %zu checks of model %s.\n", checks_count(c), c->model);
+        text_add(t, "All %zu checks of model %s passed.\n", checks_count(c), c->model);
     else
-        text_add(t, "%zu of %zu checks of model %s %s off (marked *): %zu finding%s.\n\n",
-                 checks_off(c), checks_count(c), c->model, checks_off(c) == 1 ? "is" : "are",
-                 c->findings, c->findings == 1 ? "" : "s");
+        text_add(t, "%zu of %zu checks of model %s failed (marked *): %zu finding%s.\n\n",
+                 checks_failed(c), checks_count(c), c->model, c->findings,
+                 c->findings == 1 ? "" : "s");
     for (size_t k = 0; k < c->findings; k++) {
         snprintf(number, sizeof number, "%zu. ", k + 1);
         write_paragraph(t, INDENT, number, c->finding[k].seen);
@@ -67,11 +85,13 @@ static void write_verdict(const predictive_checks *c, text *t)
 
 /* ---- tables ---- */
 
+/* The mark of a failed check in a table. */
 static const char *marker_of(bool off)
 {
     return off ? " *" : "";
 }
 
+/* A row per statistic: observed, mean and 95 % of replicated tables, p. */
 static void write_statistics(const predictive_checks *c, text *t)
 {
     if (c->statistics == 0) return;
@@ -88,8 +108,9 @@ static void write_statistics(const predictive_checks *c, text *t)
     }
 }
 
-#define PANELS_SHOWN 3 /* classes: of more a line each */
+#define PANELS_SHOWN 3 /* classes with a table each; with more a line each */
 
+/* The title of a panel with its p value and mark. */
 static void write_title(const check_panel *p, const char *title, text *t)
 {
     text_add(t, "\n%s", title);
@@ -99,7 +120,7 @@ static void write_title(const check_panel *p, const char *title, text *t)
     text_add(t, ")%s", marker_of(p->off));
 }
 
-/* Its worst cell alone. */
+/* Only the worst cell of each panel. */
 static void write_worst(const check_panels *all, const char *title, text *t)
 {
     for (size_t k = 0; k < all->count; k++) {
@@ -113,6 +134,7 @@ static void write_worst(const check_panels *all, const char *title, text *t)
     if (all->count) text_add(t, "\n");
 }
 
+/* All cells of each panel. */
 static void write_cells(const check_panels *all, const char *title, const char *by, text *t)
 {
     for (size_t k = 0; k < all->count; k++) {
@@ -129,6 +151,7 @@ static void write_cells(const check_panels *all, const char *title, const char *
     }
 }
 
+/* A table per class, or a line per class if there are many. */
 static void write_calibration(const check_panels *all, text *t)
 {
     if (all->count > PANELS_SHOWN)
@@ -137,7 +160,7 @@ static void write_calibration(const check_panels *all, text *t)
         write_cells(all, "calibration", "predicted", t);
 }
 
-/* Of long tables the first rows are shown, and all that are off. */
+/* Long tables show their first rows, and all rows that failed. */
 static bool is_shown(size_t k, bool off)
 {
     return k < ROWS_SHOWN || off;
@@ -148,7 +171,7 @@ static size_t larger_of(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Of a panel: its column, and its class in parentheses; NULL: no memory. */
+/* The column of a panel, and its class in parentheses; malloced, NULL when memory runs out. */
 static char *panel_name(const check_panel *p)
 {
     text name = {0};
@@ -157,6 +180,7 @@ static char *panel_name(const check_panel *p)
     return text_take(&name);
 }
 
+/* A row on one column: z of its curve, p, and the worst cell. */
 static void write_residual(const check_panel *p, const char *name, size_t width, text *t)
 {
     const check_cell *c = &p->cell[p->worst];
@@ -175,6 +199,7 @@ static void write_residual(const check_panel *p, const char *name, size_t width,
     text_add(t, "\n");
 }
 
+/* The table of residuals, a row per column and class. */
 static void write_residuals(const check_panels *all, text *t)
 {
     size_t width = 23, left_out = 0;
@@ -195,19 +220,21 @@ static void write_residuals(const check_panels *all, text *t)
         left_out += !listed;
         free(name);
     }
-    if (left_out > 0) text_add(t, "and %zu more: --json has all\n", left_out);
+    if (left_out > 0) text_add(t, "and %zu more: --json lists all\n", left_out);
 }
 
+/* Two lines on the leave-one-out PIT. */
 static void write_pit(const check_pit *p, text *t)
 {
     if (p->rows == 0) return;
-    add_formatted(t, "\nLOO-PIT: %.3g off uniform (", p->ks);
+    add_formatted(t, "\nLOO-PIT: %.3g from uniform (", p->ks);
     add_p_value(t, p->p);
-    add_formatted(t, ")%s; z of its mean %.1f, of its spread %.1f;\n", marker_of(p->off),
+    add_formatted(t, ")%s; z of its mean %.1f, of its variance %.1f;\n", marker_of(p->off),
                   p->mean_z, p->spread_z);
     text_add(t, "         %zu of %zu rows with Pareto k above 0.7\n", p->untrusted, p->rows);
 }
 
+/* The table of power scaling, a row per parameter. */
 static void write_sensitivity(const predictive_checks *c, text *t)
 {
     size_t width = 31;
@@ -230,26 +257,173 @@ static void write_sensitivity(const predictive_checks *c, text *t)
         add_formatted(t, " %8.3f %10.3f  %s%s\n", s->by_prior, s->by_likelihood, s->diagnosis,
                       marker_of(off));
     }
-    if (left_out > 0) text_add(t, "and %zu more: --json has all\n", left_out);
+    if (left_out > 0) text_add(t, "and %zu more: --json lists all\n", left_out);
     if (c->likelihood_noise > 0.5)
-        text_add(t, "the run's log likelihoods are estimates whose errors are as large as what "
-                    "they differ by:\nsensitivity to the likelihood is told too small\n");
+        text_add(t, "the run's log likelihoods are estimates with errors as large as their "
+                    "differences:\n"
+                    "sensitivity to the likelihood is underestimated\n");
 }
 
-static void write_text(const predictive_checks *c, text *t)
+static void write_checks_text(const predictive_checks *c, text *t)
 {
     write_verdict(c, t);
     write_statistics(c, t);
     write_calibration(&c->calibration, t);
     write_cells(&c->rootogram, "rootogram: rows by their count", "from, to below", t);
     write_worst(&c->density, "density: rows", t);
-    write_worst(&c->spread, "spread: squares of scaled residuals", t);
+    write_worst(&c->spread, "spread: squared standardised residuals", t);
     write_residuals(&c->residuals, t);
     write_pit(&c->pit, t);
     write_sensitivity(c, t);
 }
 
+/* ---- JSON ---- */
+
+/* JSON members: ", key: value"; json_* write objects and arrays. */
+static void member(text *t, const char *key, double value)
+{
+    text_add(t, ", \"%s\": ", key);
+    json_number(t, value);
+}
+
+static void member_text(text *t, const char *before, const char *key, const char *value)
+{
+    text_add(t, "%s\"%s\": ", before, key);
+    if (value)
+        json_string(t, value);
+    else
+        text_add(t, "null");
+}
+
+static void member_switch(text *t, const char *key, bool value)
+{
+    text_add(t, ", \"%s\": %s", key, value ? "true" : "false");
+}
+
+static void json_cell(text *t, const check_cell *c)
+{
+    member_text(t, "{", "label", c->label);
+    member(t, "from", c->from);
+    member(t, "to", c->to);
+    member(t, "rows", (double)c->rows);
+    member(t, "observed", c->observed);
+    member(t, "expected", c->expected);
+    member(t, "low", c->low);
+    member(t, "high", c->high);
+    member(t, "z", c->z);
+    text_add(t, "}");
+}
+
+static void json_panels(text *t, const char *key, const check_panels *all)
+{
+    text_add(t, ",\n \"%s\": [", key);
+    for (size_t k = 0; k < all->count; k++) {
+        const check_panel *p = &all->panel[k];
+        member_text(t, k ? ",\n  {" : "\n  {", "of", p->of);
+        member_text(t, ", ", "class", p->class);
+        member(t, "p", p->p);
+        member(t, "bend", p->trend_z);
+        member(t, "worst", (double)p->worst);
+        member_switch(t, "off", p->off);
+        text_add(t, ", \"cells\": [");
+        for (size_t c = 0; c < p->count; c++) {
+            text_add(t, c ? ",\n    " : "\n    ");
+            json_cell(t, &p->cell[c]);
+        }
+        text_add(t, "]}");
+    }
+    text_add(t, "]");
+}
+
+static void json_statistics(text *t, const predictive_checks *c)
+{
+    text_add(t, ",\n \"statistics\": [");
+    for (size_t k = 0; k < c->statistics; k++) {
+        const check_statistic *s = &c->statistic[k];
+        member_text(t, k ? ",\n  {" : "\n  {", "name", s->name);
+        member(t, "observed", s->observed);
+        member(t, "mean", s->mean);
+        member(t, "sd", s->sd);
+        member(t, "low", s->low);
+        member(t, "high", s->high);
+        member(t, "p", s->p);
+        member_switch(t, "off", s->off);
+        text_add(t, "}");
+    }
+    text_add(t, "]");
+}
+
+static void json_pit(text *t, const check_pit *p)
+{
+    text_add(t, ",\n \"pit\": {\"rows\": %zu", p->rows);
+    member(t, "ks", p->ks);
+    member(t, "p", p->p);
+    member_switch(t, "off", p->off);
+    member(t, "mean_z", p->mean_z);
+    member(t, "spread_z", p->spread_z);
+    member(t, "khat_above", (double)p->untrusted);
+    member(t, "low", p->low);
+    member(t, "high", p->high);
+    text_add(t, ", \"bars\": [");
+    for (size_t k = 0; k < PIT_BARS; k++) {
+        if (k) text_add(t, ", ");
+        json_number(t, p->bar[k]);
+    }
+    text_add(t, "]}");
+}
+
+static void json_sensitivity(text *t, const predictive_checks *c)
+{
+    text_add(t, ",\n \"sensitivity\": [");
+    for (size_t k = 0; k < c->sensitivities; k++) {
+        const check_sensitivity *s = &c->sensitivity[k];
+        member_text(t, k ? ",\n  {" : "\n  {", "parameter", s->name);
+        member_text(t, ", ", "of", s->prior);
+        member(t, "prior", s->by_prior);
+        member(t, "likelihood", s->by_likelihood);
+        member_text(t, ", ", "diagnosis", s->diagnosis);
+        text_add(t, "}");
+    }
+    text_add(t, "]");
+}
+
+static void json_findings(text *t, const predictive_checks *c)
+{
+    text_add(t, "{\"findings\": [");
+    for (size_t k = 0; k < c->findings; k++) {
+        member_text(t, k ? ",\n  {" : "\n  {", "seen", c->finding[k].seen);
+        member_text(t, ", ", "remedy", c->finding[k].remedy);
+        text_add(t, "}");
+    }
+    text_add(t, "]");
+}
+
+static void checks_json(const predictive_checks *c, text *t)
+{
+    json_findings(t, c);
+    text_add(t, ",\n \"checks\": %zu, \"checks_off\": %zu", checks_count(c), checks_failed(c));
+    member_text(t, ", ", "model", c->model);
+    member_text(t, ", ", "target", c->target);
+    member(t, "rows", (double)c->rows);
+    member(t, "rows_looked_at", (double)c->checked);
+    member(t, "rows_left_out", (double)c->lacking);
+    if (c->rows > 0) identity_json(t, c->identity);
+    member(t, "draws", (double)c->draws);
+    member(t, "replicates", (double)c->replicates);
+    member(t, "negative_binomial_zeros", c->negative_binomial_zeros);
+    member(t, "likelihood_noise", c->likelihood_noise);
+    json_statistics(t, c);
+    json_panels(t, "calibration", &c->calibration);
+    json_panels(t, "rootogram", &c->rootogram);
+    json_panels(t, "density", &c->density);
+    json_panels(t, "spread", &c->spread);
+    json_panels(t, "residuals", &c->residuals);
+    json_pit(t, &c->pit);
+    json_sensitivity(t, c);
+    text_add(t, "}\n");
+}
+
 void checks_write(const predictive_checks *c, sbps_format format, text *t)
 {
-    (format == SBPS_JSON ? checks_json : write_text)(c, t);
+    (format == SBPS_JSON ? checks_json : write_checks_text)(c, t);
 }

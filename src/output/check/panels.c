@@ -1,9 +1,10 @@
-/* Cells of rows beside those of replicated tables. With o_c what the rows have in cell c, e_c what is expected, s_c the
- * standard deviation of replicated tables,
+/* Cells of rows, compared with those of replicated tables. With o_c the statistic of the rows
+ * in cell c, e_c its expectation and s_c the standard deviation of replicated tables,
  *
- *   z_c = (o_c - e_c) / s_c,   p = (1 + tables with a max_c |z_c| as large) / (1 + tables)                            (1)
+ *   z_c = (o_c - e_c) / s_c,  p = (1 + tables with as large a max_c |z_c|) / (1 + tables)  (1)
  *
- * Gelman, Meng, Stern (1996), Posterior predictive assessment of model fitness, Statistica Sinica 6, 733-807. */
+ * Gelman, Meng, Stern (1996), Posterior predictive assessment of model fitness, Statistica
+ * Sinica 6, 733-807. */
 #include "output/check/check_parts.h"
 
 #include "core/memory.h"
@@ -19,7 +20,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* R's type 7. */
+/* Quantile of type 7 in R. */
 static double quantile(size_t n, const double *sorted, double p)
 {
     double h = (double)(n - 1) * p;
@@ -43,23 +44,89 @@ double normal_tails(double z)
     return erfc(fabs(z) * M_SQRT1_2);
 }
 
+/* ---- partitions ---- */
+
+typedef struct {
+    double value;
+    size_t row;
+} ordered;
+
+/* For qsort: by value, equal values by row, so that the order is unique. */
+static int compare_by_value_and_row(const void *a, const void *b)
+{
+    const ordered *x = a, *y = b;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Number of different values, or CELLS_USUAL + 1 if there are more. */
+static size_t count_different(size_t n, const ordered *o)
+{
+    size_t count = n > 0;
+    for (size_t i = 1; i < n && count <= CELLS_USUAL; i++)
+        count += o[i].value != o[i - 1].value;
+    return count;
+}
+
+/* Assigns rows in order; a new cell begins after a tenth of the rows, at the next different
+ * number. */
+static void assign_cells(size_t n, const ordered *o, partition *p)
+{
+    bool few = count_different(n, o) <= CELLS_USUAL;
+    size_t last_due = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool other = i == 0 || o[i].value != o[i - 1].value;
+        size_t due = i * CELLS_USUAL / n;
+        if (other && (i == 0 || few || due > last_due)) {
+            p->from[p->cells++] = o[i].value;
+            last_due = due;
+        }
+        p->to[p->cells - 1] = o[i].value;
+        p->cell[o[i].row] = p->cells - 1;
+    }
+}
+
+sbps_status partition_evenly(size_t n, const double *value, partition *out, sbps_error *err)
+{
+    ordered *o = malloc((n + 1) * sizeof *o);
+    *out = (partition){.cell = calloc(n + 1, sizeof *out->cell),
+                       .from = calloc(CELLS_USUAL + 1, sizeof *out->from),
+                       .to = calloc(CELLS_USUAL + 1, sizeof *out->to)};
+    bool ready = o && out->cell && out->from && out->to;
+    for (size_t i = 0; ready && i < n; i++) o[i] = (ordered){value[i], i};
+    if (ready) {
+        qsort(o, n, sizeof *o, compare_by_value_and_row);
+        assign_cells(n, o, out);
+    }
+    free(o);
+    return ready ? SBPS_OK : fail_memory(err);
+}
+
+void partition_clear(partition *p)
+{
+    free(p->cell);
+    free(p->from);
+    free(p->to);
+    *p = (partition){0};
+}
+
 /* ---- tallies ---- */
 
 sbps_status tally_open(size_t cells, size_t replicates, tally *out, sbps_error *err)
 {
     *out = (tally){.cells = cells,
                    .replicates = replicates,
-                   .seen = new_doubles(cells + 1),
-                   .made = new_doubles(cells * replicates + 1),
+                   .observed = new_doubles(cells + 1),
+                   .replicated = new_doubles(cells * replicates + 1),
                    .unit = new_doubles(cells + 1)};
     for (size_t c = 0; out->unit && c < cells; c++) out->unit[c] = 1.0;
-    return out->seen && out->made && out->unit ? SBPS_OK : fail_memory(err);
+    return out->observed && out->replicated && out->unit ? SBPS_OK : fail_memory(err);
 }
 
 void tally_close(tally *t)
 {
-    free(t->seen);
-    free(t->made);
+    free(t->observed);
+    free(t->replicated);
     free(t->unit);
 }
 
@@ -104,21 +171,22 @@ void panel_find_worst(check_panel *p)
         if (fabs(p->cell[c].z) > fabs(p->cell[p->worst].z)) p->worst = c;
 }
 
-/* Rows that no table has make an sd of 0: it is at least that of one row in one of the tables. */
+/* Fills one cell, and raises farthest[k], the largest |z| of replicate k. Where no replicate
+ * has such rows the sd would be 0: it is at least that of one row in one of the tables. */
 static void compare_cell(check_cell *to, const tally *t, size_t c, double *farthest)
 {
-    double *made = t->made + c * t->replicates, n = (double)t->replicates;
+    double *replicated = t->replicated + c * t->replicates, n = (double)t->replicates;
     double sum = 0.0, square = 0.0;
-    for (size_t k = 0; k < t->replicates; k++) sum += made[k];
+    for (size_t k = 0; k < t->replicates; k++) sum += replicated[k];
     if (isnan(to->expected)) to->expected = sum / n;
     for (size_t k = 0; k < t->replicates; k++)
-        square += (made[k] - sum / n) * (made[k] - sum / n);
+        square += (replicated[k] - sum / n) * (replicated[k] - sum / n);
     double sd = fmax(sqrt(square / fmax(n - 1.0, 1.0)), t->unit[c] / sqrt(n));
-    to->observed = t->seen[c];
+    to->observed = t->observed[c];
     to->z = (to->observed - to->expected) / sd;
     for (size_t k = 0; k < t->replicates; k++)
-        farthest[k] = fmax(farthest[k], fabs(made[k] - to->expected) / sd);
-    interval_summary of = sort_and_summarise(t->replicates, made);
+        farthest[k] = fmax(farthest[k], fabs(replicated[k] - to->expected) / sd);
+    interval_summary of = sort_and_summarise(t->replicates, replicated);
     to->low = of.low;
     to->high = of.high;
 }

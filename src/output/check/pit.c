@@ -1,9 +1,14 @@
-/* Probability integral transform: u_i = P(y* <= y_i) by the posterior without row i is uniform where the model is right. Of
- * counts it is anywhere between P(y* < y_i) and P(y* <= y_i): bars share that interval out (Czado, Gneiting, Held 2009,
- * Biometrics 65, 1254-1261), and the test puts u_i there at random.
+/* Probability integral transform: u_i = P(y* <= y_i) under the posterior without row i is
+ * uniform if the model is correct. For counts u_i is between P(y* < y_i) and P(y* <= y_i): the
+ * bars spread it over that interval (Czado, Gneiting, Held 2009, Biometrics 65, 1254-1261), and
+ * the test draws u_i from it.
  *
- *   p of D by Stephens (1970), J. Royal Statistical Society B 32, 115-122: (sqrt n + 0.12 + 0.11/sqrt n) D             (1)
- */
+ * The test is that of Kolmogorov and Smirnov, with distance D; K is the Kolmogorov
+ * distribution.
+ *
+ *     p = 1 - K((sqrt n + 0.12 + 0.11/sqrt n) D)                                      (1)
+ *
+ * Stephens (1970), J. Royal Statistical Society B 32, 115-122. / */
 #include "output/check/check_parts.h"
 
 #include "core/memory.h"
@@ -11,6 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Adds one row to the histogram, spread evenly over its interval. */
 static void add_to_bars(double below, double upto, double *bar)
 {
     double wide = upto - below;
@@ -26,7 +32,7 @@ static void add_to_bars(double below, double upto, double *bar)
     }
 }
 
-/* 1 - K(x) of the Kolmogorov law. */
+/* 1 - K(x) of the Kolmogorov distribution. */
 static double beyond(double x)
 {
     double sum = 0.0;
@@ -35,7 +41,7 @@ static double beyond(double x)
     return x < 0.2 ? 1.0 : fmin(fmax(sum, 0.0), 1.0);
 }
 
-/* (1); sort_and_summarise has put them in order. */
+/* (1), for sorted u. */
 static void test(size_t n, const double *u, check_pit *out)
 {
     double count = (double)n, root = sqrt(count);
@@ -46,6 +52,7 @@ static void test(size_t n, const double *u, check_pit *out)
     out->p = beyond((root + 0.12 + 0.11 / root) * out->ks);
 }
 
+/* Mean and variance as z, and the test. Sorts u. */
 static void measure_pit(size_t n, double *u, check_pit *out)
 {
     double count = (double)n, sum = 0.0, square = 0.0;
@@ -59,6 +66,7 @@ static void measure_pit(size_t n, double *u, check_pit *out)
     test(n, u, out);
 }
 
+/* Counts become densities; low and high are their limits, a binomial's for uniform u. */
 static void finish_bars(check_pit *out)
 {
     double n = (double)out->rows, wide = 1.96 * sqrt((PIT_BARS - 1) / n);
@@ -67,7 +75,7 @@ static void finish_bars(check_pit *out)
     out->high = 1.0 + wide;
 }
 
-sbps_status transform_rows(const row_sample *s, check_pit *out, sbps_error *err)
+sbps_status compare_pit(const row_sample *s, check_pit *out, sbps_error *err)
 {
     double *u = new_doubles(s->rows + 1);
     if (!u) return fail_memory(err);

@@ -1,11 +1,12 @@
-/* Do the rows look like what the run says rows look like, and is the answer the rows' or the priors'?
+/* Posterior predictive checks: do replicated tables resemble the rows, and how far do prior and
+ * data each determine the result?
  *
- *   checks_make     a run and a table become numbers: panels of cells, statistics, leave-one-out PIT, sensitivities
- *                   and, of what is off, sentences: what, how much, what to do
- *   checks_clear    gives it back; also after a failure
- *   check_report    makes them, and tells them as text or JSON
+ *   checks_make     panels of cells, statistics, leave-one-out PIT, sensitivities, findings
+ *   checks_clear    frees them, also after a failure
+ *   check_report    makes and writes them as text or JSON
  *
- * Rows to compare with, y*, are drawn by the model, one table of them for each of `replicates` draws. */
+ * A replicated response y* is drawn from the model at a posterior draw; each of `replicates`
+ * draws makes one table. */
 #ifndef OUTPUT_PREDICTIVE_CHECKS_H
 #define OUTPUT_PREDICTIVE_CHECKS_H
 
@@ -13,31 +14,32 @@
 #include "output/predict/loo.h"
 #include "store/result.h"
 
-#define CHECK_LEVEL 0.005 /* of p, below which something counts as off */
+#define CHECK_LEVEL 0.005 /* p below which a check fails */
 
-/* Rows that belong together, and what was seen of them beside what replicated tables have there. */
+/* A statistic of rows that belong together, compared with replicated tables. */
 typedef struct {
-    char *label;     /* of a level or of a last, open cell; NULL: from and to say all */
-    double from, to; /* of what the panel sorts rows by */
+    char *label;     /* a level; NULL: the cell is from..to */
+    double from, to; /* of the number that the panel sorts rows by */
     size_t rows;
     double observed, expected;
-    double low, high; /* 95 % of replicated tables; of residuals: 1.96 sd around 0 */
-    double z;         /* observed less expected over the standard deviation */
+    double low, high; /* 95 % of replicated tables; for residuals 1.96 sd around 0 */
+    double z;         /* (observed - expected) / sd */
 } check_cell;
 
+/* All cells of one check. */
 typedef struct {
     char *of;    /* the class, or the column; NULL: the response itself */
-    char *class; /* of residuals of classes: which; else NULL */
+    char *class; /* for residuals of a class model, else NULL */
     check_cell *cell;
     size_t count;
     size_t worst; /* cell of the largest |z| */
-    /* Replicated tables with a |z| as large in any cell; of residuals, by Bonferroni: that any cell or bend of all columns
-     * would be as far off. */
+    /* Probability that a replicated table has a cell with as large a |z|; for residuals, by
+     * Bonferroni, that any cell or curve of any column has. */
     double p;
-    /* Residuals along a number: z of the curve, above 0 where the ends lie above the middle; spread of numbers: z of its
-     * trend with what was predicted; else NAN. */
+    /* Residuals along a number: z of the curve, above 0 if the ends are above the middle.
+     * Spread of real targets: z of its trend with the prediction. Else NAN. */
     double trend_z;
-    bool off; /* counts as off */
+    bool off; /* the check failed */
 } check_panel;
 
 typedef struct {
@@ -45,76 +47,78 @@ typedef struct {
     size_t count;
 } check_panels;
 
-/* A number that sums up a table. */
+/* A statistic of the response. */
 typedef struct {
     const char *name;
     double observed, mean, sd, low, high; /* of replicated tables: 95 % */
-    double
-        p; /* that one of them lies as far out on either side; NAN: a moment that the model need not have */
-    bool off; /* counts as off */
+    double p; /* of a replicated table as extreme; NAN: the model may lack this moment */
+    bool off; /* the check failed */
 } check_statistic;
 
 #define STATISTICS_MAX 8
 #define PIT_BARS       20
 
-/* Probability below y_i by the posterior without row i; uniform where the model is right. */
+/* Leave-one-out PIT: P(y* <= y_i) under the posterior without row i; uniform if the model is
+ * correct. */
 typedef struct {
-    size_t rows;          /* 0: not looked at, as of two outcomes and of classes */
-    double bar[PIT_BARS]; /* density: 1 where uniform; of counts their interval is shared out */
+    size_t rows;          /* 0: not computed, as for binary targets and classes */
+    double bar[PIT_BARS]; /* density, 1 if uniform; counts are spread over their interval */
     double low, high;     /* 95 % of a bar */
-    double ks, p;         /* Kolmogorov-Smirnov, counts put at random into their interval */
-    double mean_z, spread_z; /* below 0: y lies lower; narrower than predicted */
+    double ks, p;         /* Kolmogorov-Smirnov, counts at a random point of their interval */
+    double mean_z, spread_z; /* below 0: y is lower, or varies less, than predicted */
     size_t untrusted;        /* rows whose Pareto k is above 0.7 */
-    bool off;                /* counts as off */
+    bool off;                /* the check failed */
 } check_pit;
 
-/* Power scaling: CJS distance per doubling of the exponent. */
+/* Power scaling of one parameter: distance per doubling of the exponent (sensitivity.c). */
 typedef struct {
     char *name, *prior;
     double by_prior, by_likelihood; /* NAN: constant, or unknown */
-    const char *diagnosis;          /* "-" where nothing is to be said */
+    const char *diagnosis;          /* "-": none */
 } check_sensitivity;
 
-/* Does the prior move it enough for a diagnosis? Sensitivity to the likelihood alone is as it should be. */
+/* Does the prior move it enough for a diagnosis? Sensitivity to the likelihood alone is
+ * normal. */
 bool is_sensitive(const check_sensitivity *s);
 
+/* A message and what to do, sentences without their full stop. */
 typedef struct {
     char *seen, *remedy;
-    bool of_priors; /* not of what rows are like */
+    bool of_priors; /* about a prior, not about the rows */
 } check_finding;
 
+/* All checks of a run; owns everything. */
 typedef struct {
     char *model, *target;
-    size_t counted; /* rows by their weights, each as often as it counts; 0: without weights */
-    size_t rows, checked, lacking; /* of the table; of them; left out for missing cells */
+    size_t counted;                /* with weights: sum of how often each row counts; else 0 */
+    size_t rows, checked, lacking; /* of the table; checked; omitted for missing cells */
     rows_identity identity;        /* is it the table of the run? */
     size_t draws, replicates, coefficients;
-    check_panels calibration; /* two outcomes, shares, classes: by what was predicted */
-    check_panels rootogram;   /* counts: rows that have so many */
-    check_panels density;     /* numbers: rows from .. to */
-    check_panels spread;      /* numbers: squares of scaled residuals, by what was predicted */
+    check_panels calibration; /* binary, proportions, classes: by the prediction */
+    check_panels rootogram;   /* counts: rows with each count */
+    check_panels density;     /* numbers: a histogram */
+    check_panels spread;      /* numbers: squared standardised residuals, by the prediction */
     check_panels residuals;   /* each column, each class */
     check_statistic statistic[STATISTICS_MAX];
     size_t statistics;
-    double
-        negative_binomial_zeros; /* share that one of this spread would have; NAN: no counts */
+    double negative_binomial_zeros; /* expected fraction with this variance; NAN: no counts */
     check_pit pit;
     check_sensitivity *sensitivity;
     size_t sensitivities;
-    double
-        likelihood_noise; /* of the variance of log likelihoods, what is error of estimates */
+    double likelihood_noise; /* share of the variance of log likelihoods due to mini-batches */
     check_finding *finding;
     size_t findings;
 } predictive_checks;
 
-/* `data` NULL: sensitivities alone. `left_out` NULL: without; else leave-one-out of the same table, which is read once for
- * both (twice where `how` asks for all rows). */
+/* Makes all checks. data NULL: sensitivities only. left_out: leave-one-out of the same table is
+ * computed, too, in the same pass (in two if `how` requests all rows); NULL: it is not. Clear
+ * *out in any case. */
 sbps_status checks_make(const result *r, const char *run, const char *data,
                         const sbps_scoring *how, loo *left_out, predictive_checks *out,
                         sbps_error *err);
 void checks_clear(predictive_checks *c);
 
-/* See sbps_check. */
+/* See sbps_check. *out is malloced (free). */
 sbps_status check_report(const result *r, const char *run, const char *data,
                          const sbps_scoring *how, sbps_format format, char **out,
                          sbps_error *err);

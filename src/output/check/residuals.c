@@ -1,18 +1,22 @@
-/* Residuals along each column: in a cell of rows, y_i - mean_i has mean 0, and a sum of them the variance V = sum sd_i^2 and
- * the skewness g = sum E(y* - mean)^3 / V^(3/2). With X = sum/sqrt(V) and a = 4/g^2,
+/* Residuals along each column: in a cell of rows, y_i - mean_i has mean 0, and a sum of them
+ * the variance V = sum sd_i^2 and the skewness g = sum E(y* - mean)^3 / V^(3/2). With X =
+ * sum/sqrt(V) and a = 4/g^2,
  *
- *   z = 3 sqrt(a) ((1 + X/sqrt(a))^(1/3) - 1 + 1/(9 a)),                                                          (1)
+ *   z = 3 sqrt(a) ((1 + X/sqrt(a))^(1/3) - 1 + 1/(9 a)),                                (1)
  *
- * which takes the sum for a gamma law of that skewness, so that few rare events are not taken for a normal law's; of negative
- * skewness mirrored. Wilson, Hilferty (1931), PNAS 17, 684-688. Having been fitted to the rows, residuals are rather smaller,
- * and z with them. Counts and the like that spread more than the model lets them make every z larger: it is divided by the
- * root of mean (y_i - mean_i)^2/sd_i^2 where that is above 1, so that spread alone is not taken for a shape.
+ * which approximates the sum by a gamma distribution of that skewness (mirrored if it is
+ * negative), so that a few rare events do not count as outliers of a normal one. Wilson,
+ * Hilferty (1931), PNAS 17, 684-688. Residuals of fitted rows are rather smaller, and so is z.
+ * For counts, proportions and positive targets overdispersion would make every z larger: z is
+ * divided by the root of mean (y_i - mean_i)^2/sd_i^2 where that is above 1, so that
+ * overdispersion alone does not appear as a pattern.
  *
- * Of numbers without bounds, whose tails may be heavy, the normal quantile of u_i = P(y* <= y_i) without row i takes the place
- * of y_i - mean_i, with V = 1 and g = 0: one row far out then does not rule its cell.
+ * For real targets, whose tails may be heavy, y_i - mean_i is replaced by the normal quantile
+ * of u_i = P(y* <= y_i) without row i, with V = 1 and g = 0: one extreme row then does not
+ * dominate its cell.
  *
- * The curve along a number is the sum of residuals times a parabola of the cell's place, made orthogonal to constant and
- * line under the weights V. */
+ * The curve along a numeric column is the sum of the residuals times a parabola of the cell's
+ * index, orthogonal to a constant and a line under the weights V. */
 #include "output/check/check_parts.h"
 
 #include "core/memory.h"
@@ -21,28 +25,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LEVELS_MAX ((size_t)100) /* the others together are one cell */
+#define LEVELS_MAX ((size_t)100) /* further levels share one cell */
 #define CURVE_MIN  ((size_t)4)   /* cells */
 
-/* How the target is treated. */
+/* How residuals of this target are computed. */
 typedef struct {
-    bool scores;   /* normal quantiles in the place of residuals */
+    bool scores;   /* normal quantiles instead of residuals */
     double spread; /* that z is divided by */
 } residual_rule;
 
+/* Sums over the rows of a cell. */
 typedef struct {
     double sum, square;           /* residuals, and their variance */
-    double score, variance, cube; /* likewise, of what z is made of */
+    double score, variance, cube; /* the same of the scores that z is computed from */
     size_t rows;
 } residual_sum;
 
-/* Draws say no more of the tails than their number does. */
+/* The normal quantile of u_i, which n draws resolve only to 0.5/n. */
 static double score_of(const row_sample *s, const sampled_row *row)
 {
     double u = 0.5 * (row->below + row->upto), edge = 0.5 / (double)s->f->draws;
     return normal_quantile(fmin(fmax(u, edge), 1.0 - edge));
 }
 
+/* Adds row i to the sums of its cell; for a class model the residual of this class. */
 static void add_residual(const row_sample *s, size_t i, size_t class, residual_rule rule,
                          residual_sum *to)
 {
@@ -74,6 +80,7 @@ static double z_of(const residual_sum *r, residual_rule rule)
            (cbrt(fmax(1.0 + sign * x / root, 0.0)) - 1.0 + 1.0 / (9.0 * root * root));
 }
 
+/* Mean residual of a cell, its limits around 0, and z. */
 static void fill_cell(const residual_sum *r, residual_rule rule, check_cell *to)
 {
     double n = (double)r->rows, sd = r->rows ? rule.spread * sqrt(r->square) / n : 0.0;
@@ -87,7 +94,7 @@ static void fill_cell(const residual_sum *r, residual_rule rule, check_cell *to)
 
 /* ---- the curve ---- */
 
-/* Weighed mean of u(place) over cells. */
+/* Mean of u(c) over the cells, weighted by their variances. */
 static double over_cells(size_t cells, const residual_sum *r,
                          double (*u)(double, const double *), const double *with)
 {
@@ -115,6 +122,7 @@ static double cubed(double c, const double *with)
     return square(c, with) * (c - with[0]);
 }
 
+/* z of the curve over the cells; NAN with fewer than CURVE_MIN. */
 static double curve_z(size_t cells, const residual_sum *r, residual_rule rule)
 {
     if (cells < CURVE_MIN) return NAN;
@@ -132,8 +140,9 @@ static double curve_z(size_t cells, const residual_sum *r, residual_rule rule)
 
 /* ---- columns ---- */
 
-/* Levels are cells of their own. */
-static sbps_status cut_levels(const row_sample *s, size_t k, partition *out, sbps_error *err)
+/* A cell per level. */
+static sbps_status partition_levels(const row_sample *s, size_t k, partition *out,
+                                    sbps_error *err)
 {
     size_t known = s->column[k].levels;
     *out = (partition){.cell = calloc(s->rows + 1, sizeof *out->cell),
@@ -146,17 +155,20 @@ static sbps_status cut_levels(const row_sample *s, size_t k, partition *out, sbp
     return SBPS_OK;
 }
 
-static sbps_status cut_column(const row_sample *s, size_t k, partition *out, sbps_error *err)
+/* Cells of a column: its levels, or equally many rows. */
+static sbps_status partition_column(const row_sample *s, size_t k, partition *out,
+                                    sbps_error *err)
 {
-    if (s->column[k].levels > 0) return cut_levels(s, k, out, err);
+    if (s->column[k].levels > 0) return partition_levels(s, k, out, err);
     double *value = new_doubles(s->rows + 1);
     if (!value) return fail_memory(err);
     for (size_t i = 0; i < s->rows; i++) value[i] = s->row[i]->value[k];
-    sbps_status status = cut_evenly(s->rows, value, out, err);
+    sbps_status status = partition_evenly(s->rows, value, out, err);
     free(value);
     return status;
 }
 
+/* Names the cells by their levels or limits. */
 static sbps_status label_cells(const row_sample *s, size_t k, const partition *cut,
                                check_panel *p, sbps_error *err)
 {
@@ -176,6 +188,7 @@ static sbps_status label_cells(const row_sample *s, size_t k, const partition *c
     return SBPS_OK;
 }
 
+/* Appends the panel of column k; of class models for one class. */
 static sbps_status compare_class(const row_sample *s, size_t k, size_t class,
                                  residual_rule rule, const partition *cut, check_panels *out,
                                  sbps_error *err)
@@ -197,7 +210,7 @@ static sbps_status compare_class(const row_sample *s, size_t k, size_t class,
     return status;
 }
 
-/* p by Bonferroni: how many cells and curves there are altogether. */
+/* p by Bonferroni, over the cells and curves of all columns. */
 static void adjust_p_values(check_panels *all)
 {
     double comparisons = 0.0;
@@ -210,6 +223,7 @@ static void adjust_p_values(check_panels *all)
     }
 }
 
+/* The rule for the target of the model, with its overdispersion. */
 static residual_rule rule_for_target(const row_sample *s)
 {
     target_support t = s->f->model->support;
@@ -231,7 +245,7 @@ sbps_status compare_residuals(const row_sample *s, check_panels *out, sbps_error
     sbps_status status = SBPS_OK;
     for (size_t k = 0; status == SBPS_OK && k < s->columns; k++) {
         partition cut = {0};
-        status = cut_column(s, k, &cut, err);
+        status = partition_column(s, k, &cut, err);
         for (size_t c = 0; status == SBPS_OK && c < classes; c++)
             status = compare_class(s, k, c, rule, &cut, out, err);
         partition_clear(&cut);

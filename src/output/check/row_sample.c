@@ -1,5 +1,5 @@
-/* Rows to look at, and all that checks need to know of each. Of many rows a random sample is kept on a first look, which
- * asks nothing of them. */
+/* The rows that are checked, and the numbers that checks need of each. Of a long table a first
+ * pass keeps a random sample without evaluating any row; a second pass evaluates the sample. */
 #include "output/check/check_parts.h"
 
 #include "core/memory.h"
@@ -9,20 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FULL_SCAN_MAX 2e7 /* rows x draws: all rows are looked at */
+#define FULL_SCAN_MAX 2e7 /* rows x draws, up to which all rows are checked */
 #define SAMPLE_USUAL  ((size_t)5000)
 #define WEIGHTED_MAX                                                                           \
     ((size_t)100000) /* copies of weighted rows, where all rows are requested */
 #define REPLICATES_MAX ((size_t)1000)
 #define REPLICATES_MIN ((size_t)100)
-#define REPLICATED_MAX 2e7 /* numbers, unless that leaves too few replicates */
+#define REPLICATED_MAX 2e7 /* replicated responses, unless that leaves too few replicates */
 
+/* Collects rows from the blocks of a stream; each slot holds the rows of one block in work. */
 typedef struct {
     row_sample *s;
     size_t capacity;
-    sampled_row **slot; /* [block at hand][row] */
-    size_t *n;          /* [block at hand] */
-    double **loglik;    /* a thread: log p(y | draw), then weights of draws */
+    sampled_row **slot; /* [slot][row]: rows of the blocks in work */
+    size_t *n;          /* [slot]: their number */
+    double **loglik;    /* [thread]: log p(y | draw), then the weights of the draws */
     ranked_weight **rank;
     unsigned threads;
 } row_collector;
@@ -41,7 +42,8 @@ static double mean_of_draws(size_t n, const double *x)
     return sum / (double)n;
 }
 
-static void see_spread(size_t n, const double *x, sampled_row *to)
+/* Sets sd and third central moment. */
+static void measure_spread(size_t n, const double *x, sampled_row *to)
 {
     double mean = mean_of_draws(n, x), square = 0.0, cube = 0.0;
     for (size_t i = 0; i < n; i++) {
@@ -53,12 +55,14 @@ static void see_spread(size_t n, const double *x, sampled_row *to)
     to->cube = cube / (double)n;
 }
 
+/* The draw that makes replicate k: evenly spaced. */
 static size_t draw_of_replicate(const row_sample *s, size_t k)
 {
     return (size_t)((double)k * (double)s->f->draws / (double)s->replicates);
 }
 
-/* Probability below and up to y by draws y*, weighed as if the row had not been seen. */
+/* P(y* < y) and P(y* <= y) without this row: the draws are weighted by 1/p(y | draw),
+ * smoothed. */
 static void leave_out(const row_collector *g, unsigned worker, const double *drawn,
                       sampled_row *to)
 {
@@ -78,41 +82,45 @@ static void leave_out(const row_collector *g, unsigned worker, const double *dra
     to->upto /= sum;
 }
 
-static void see_number(const row_collector *g, unsigned worker, const row_block *b, size_t i,
-                       rng *r, sampled_row *to)
+/* Fills a row of a numeric target. */
+static void fill_number(const row_collector *g, unsigned worker, const row_block *b, size_t i,
+                        rng *r, sampled_row *to)
 {
     const predictor_draws *f = g->s->f;
-    double *made = to->value + g->s->columns;
+    double *drawn = to->value + g->s->columns;
     bool counted = f->model->support == SUPPORT_PROPORTIONS;
     predictor_draws_row(f, PREDICTION_MEAN, b, i, r, b->value);
     to->mean = mean_of_draws(f->draws, b->value) * (counted ? to->trials : 1.0);
     if (counted) to->y = rint(to->y * to->trials);
     predictor_draws_row(f, PREDICTION_OUTCOME, b, i, r, b->value);
-    see_spread(f->draws, b->value, to);
+    measure_spread(f->draws, b->value, to);
     for (size_t k = 0; k < g->s->replicates; k++)
-        made[k] = b->value[draw_of_replicate(g->s, k)];
+        drawn[k] = b->value[draw_of_replicate(g->s, k)];
     if (f->model->support == SUPPORT_BINARY) return;
-    predictor_draws_loglik(f, b, i, g->loglik[worker]); /* one of the rows alike is left out */
+    predictor_draws_loglik(
+        f, b, i, g->loglik[worker]); /* of rows with a weight only one copy is left out */
     leave_out(g, worker, b->value, to);
 }
 
-static void see_class(const row_collector *g, const row_block *b, size_t i, rng *r,
-                      sampled_row *to)
+/* Fills a row of a class model. */
+static void fill_class(const row_collector *g, const row_block *b, size_t i, rng *r,
+                       sampled_row *to)
 {
     const predictor_draws *f = g->s->f;
     size_t n = f->draws;
-    double *probability = to->value + g->s->columns, *made = probability + f->classes;
+    double *probability = to->value + g->s->columns, *drawn = probability + f->classes;
     to->y = (double)class_of(f, to->y);
     predictor_draws_row(f, PREDICTION_MEAN, b, i, r, b->value);
     for (size_t c = 0; c < f->classes; c++) probability[c] = mean_of_draws(n, b->value + c * n);
     predictor_draws_row(f, PREDICTION_OUTCOME, b, i, r, b->value);
     for (size_t k = 0; k < g->s->replicates; k++)
         for (size_t c = 0; c < f->classes; c++)
-            if (b->value[c * n + draw_of_replicate(g->s, k)] > 0.5) made[k] = (double)c;
+            if (b->value[c * n + draw_of_replicate(g->s, k)] > 0.5) drawn[k] = (double)c;
 }
 
-static bool see_row(const row_collector *g, unsigned worker, const row_block *b, size_t i,
-                    sampled_row **out)
+/* Evaluates row i of a block into *out (malloced). False when memory runs out. */
+static bool sample_row(const row_collector *g, unsigned worker, const row_block *b, size_t i,
+                       sampled_row **out)
 {
     const row_sample *s = g->s;
     size_t values = s->columns + s->classes + s->replicates;
@@ -131,14 +139,15 @@ static bool see_row(const row_collector *g, unsigned worker, const row_block *b,
     const double *cell = b->raw ? b->raw[i] : b->x + i * s->f->b->names;
     for (size_t k = 0; k < s->columns; k++) to->value[k] = cell[s->column[k].at];
     if (s->classes)
-        see_class(g, b, i, &r, to);
+        fill_class(g, b, i, &r, to);
     else
-        see_number(g, worker, b, i, &r, to);
+        fill_number(g, worker, b, i, &r, to);
     return true;
 }
 
-/* ---- all of them ---- */
+/* ---- all rows ---- */
 
+/* Stream callback: evaluates the rows of a block. */
 static sbps_status sample_block(void *self, unsigned worker, size_t slot, row_block *b,
                                 sbps_error *err)
 {
@@ -147,12 +156,13 @@ static sbps_status sample_block(void *self, unsigned worker, size_t slot, row_bl
     g->n[slot] = 0;
     for (size_t i = 0; i < b->n; i++) {
         if (b->state[i] != ROW_WHOLE) continue;
-        if (!see_row(g, worker, b, i, &to[g->n[slot]])) return fail_memory(err);
+        if (!sample_row(g, worker, b, i, &to[g->n[slot]])) return fail_memory(err);
         g->n[slot]++;
     }
     return SBPS_OK;
 }
 
+/* Stream callback: appends the rows of the first blocks to the sample. */
 static sbps_status take_blocks(void *self, size_t blocks, sbps_error *err)
 {
     row_collector *g = self;
@@ -172,6 +182,7 @@ static sbps_status take_blocks(void *self, size_t blocks, sbps_error *err)
     return SBPS_OK;
 }
 
+/* Allocates the buffers; close the collector in any case. */
 static sbps_status open_collector(row_collector *g, sbps_error *err)
 {
     g->slot = calloc(SLOTS_MAX * BLOCK_ROWS, sizeof *g->slot);
@@ -187,6 +198,7 @@ static sbps_status open_collector(row_collector *g, sbps_error *err)
     return ready ? SBPS_OK : fail_memory(err);
 }
 
+/* Frees the buffers, and rows that were not taken. */
 static void close_collector(row_collector *g)
 {
     for (size_t k = 0; g->n && g->slot && k < SLOTS_MAX; k++)
@@ -201,6 +213,7 @@ static void close_collector(row_collector *g)
     free(g->n);
 }
 
+/* A stream over the table that evaluates its rows into the collector. */
 static row_stream stream_of(row_collector *g, const char *data, const sbps_scoring *how)
 {
     return (row_stream){.f = g->s->f,
@@ -216,7 +229,7 @@ static row_stream stream_of(row_collector *g, const char *data, const sbps_scori
                         .by_weight = g->s->weighted};
 }
 
-/* A first look asks nothing. */
+/* Stream callbacks of a first pass, which only counts and samples. */
 static sbps_status pass_block(void *self, unsigned worker, size_t slot, row_block *b,
                               sbps_error *err)
 {
@@ -230,6 +243,7 @@ static sbps_status pass_table(void *self, const rows *r, sbps_error *err)
     return SBPS_OK;
 }
 
+/* Rows that the first pass keeps. */
 static size_t rows_kept(const predictor_draws *f, const sbps_scoring *how)
 {
     size_t affordable = (size_t)(FULL_SCAN_MAX / (double)f->draws);
@@ -238,6 +252,7 @@ static size_t rows_kept(const predictor_draws *f, const sbps_scoring *how)
     return affordable > SAMPLE_USUAL ? affordable : SAMPLE_USUAL;
 }
 
+/* Reads the table for the checks alone. */
 static sbps_status read_alone(row_sample *s, const row_stream *reading, sbps_error *err)
 {
     stream_count count = {0};
@@ -249,9 +264,10 @@ static sbps_status read_alone(row_sample *s, const row_stream *reading, sbps_err
     return status;
 }
 
-static sbps_status read_beside(row_sample *s, const char *run, const char *data,
-                               const sbps_scoring *how, const row_stream *reading,
-                               loo *left_out, sbps_error *err)
+/* Reads the table once for leave-one-out and the checks. */
+static sbps_status read_with_loo(row_sample *s, const char *run, const char *data,
+                                 const sbps_scoring *how, const row_stream *reading,
+                                 loo *left_out, sbps_error *err)
 {
     loo_choice choice = loo_choice_of(how);
     choice.second_sample = reading;
@@ -262,7 +278,7 @@ static sbps_status read_beside(row_sample *s, const char *run, const char *data,
     return status;
 }
 
-/* All rows, and no second look: leave-one-out has a reading of its own. */
+/* All rows in one pass; leave-one-out then reads the table again. */
 static sbps_status sample_in_one_pass(row_collector *g, const char *run, const char *data,
                                       const sbps_scoring *how, loo *left_out, sbps_error *err)
 {
@@ -273,7 +289,7 @@ static sbps_status sample_in_one_pass(row_collector *g, const char *run, const c
     return loo_make(g->s->f->r, run, data, &choice, left_out, err);
 }
 
-/* The second look is at what was kept. */
+/* A pass that keeps a sample, and one that evaluates it. */
 static sbps_status sample_in_two_passes(row_collector *g, const char *run, const char *data,
                                         const sbps_scoring *how, loo *left_out, sbps_error *err)
 {
@@ -290,12 +306,13 @@ static sbps_status sample_in_two_passes(row_collector *g, const char *run, const
     first.keep = rows_kept(g->s->f, how);
     first.sample = how->rows == SIZE_MAX ? SAMPLE_USUAL : first.keep;
     first.second_pass = &second;
-    status = left_out ? read_beside(g->s, run, data, how, &first, left_out, err)
+    status = left_out ? read_with_loo(g->s, run, data, how, &first, left_out, err)
                       : read_alone(g->s, &first, err);
     predictor_draws_close(f);
     return status;
 }
 
+/* Fills the sample in one pass or in two. */
 static sbps_status collect_rows(row_sample *s, const char *run, const char *data,
                                 const sbps_scoring *how, loo *left_out, sbps_error *err)
 {
@@ -312,12 +329,13 @@ static sbps_status collect_rows(row_sample *s, const char *run, const char *data
 
 /* ---- opening ---- */
 
+/* Whether residuals are checked along a column: features of the formula that are not groups. */
 static bool is_checked(const saved_column *c)
 {
     return c->role == ROLE_FEATURE && c->needed && !c->left_out && !c->groups;
 }
 
-/* Columns of the text; a converted table has those of the design. */
+/* Selects the columns of the text file, or of a converted table those of its design. */
 static sbps_status select_columns(row_sample *s, const row_stream *from, sbps_error *err)
 {
     const saved_schema *b = s->f->b;
@@ -339,7 +357,7 @@ static sbps_status select_columns(row_sample *s, const row_stream *from, sbps_er
     return SBPS_OK;
 }
 
-/* As many as draws, while that is not too much. */
+/* As many replicates as draws, within the limits. */
 static size_t replicates_to_make(const row_sample *s, const sbps_scoring *how, size_t draws)
 {
     double row_limit = how->rows > 0 && how->rows < SIZE_MAX ? (double)how->rows : INFINITY;
@@ -347,13 +365,13 @@ static size_t replicates_to_make(const row_sample *s, const sbps_scoring *how, s
     if (s->weighted) listed = how->rows == 0 ? (double)WEIGHTED_MAX : row_limit;
     double count = fmax(fmin(listed, row_limit), 1.0), fit = floor(REPLICATED_MAX / count);
     if (how->rows == SIZE_MAX) fit = INFINITY;
-    size_t made = fit < (double)REPLICATES_MIN   ? REPLICATES_MIN
-                  : fit < (double)REPLICATES_MAX ? (size_t)fit
-                                                 : REPLICATES_MAX;
-    return made < draws ? made : draws;
+    size_t drawn = fit < (double)REPLICATES_MIN   ? REPLICATES_MIN
+                   : fit < (double)REPLICATES_MAX ? (size_t)fit
+                                                  : REPLICATES_MAX;
+    return drawn < draws ? drawn : draws;
 }
 
-/* Shares without named trials: the weights are the trials. */
+/* Whether weights count rows. For proportions without a trials column they are the trials. */
 static bool has_weights(const predictor_draws *f)
 {
     const saved_schema *b = f->b;
@@ -375,7 +393,8 @@ sbps_status sample_make(const result *r, const char *run, const char *data,
     status = select_columns(out, &(row_stream){.data = data, .frame = how->frame}, err);
     if (status == SBPS_OK) status = collect_rows(out, run, data, how, left_out, err);
     if (status == SBPS_OK && out->rows < 2)
-        status = fail(err, SBPS_BAD_DATA, "%s: too few rows have all that is needed", data);
+        status = fail(err, SBPS_BAD_DATA,
+                      "%s: at least two rows without missing cells are needed", data);
     return status;
 }
 

@@ -1,17 +1,20 @@
-/* Power scaling: the prior, or the likelihood, to the power a, and how far that moves the posterior of each parameter.
- * With draws x_(1) < ... < x_(S), weights proportional to exp((a - 1) log p_s), smoothed (linalg/pareto.c), and P and Q the
- * distribution functions without and with the weights,
+/* Power scaling: how far the posterior of each parameter moves if the prior, or the likelihood,
+ * is raised to the power a. With draws x_(1) < ... < x_(S), weights proportional to exp((a - 1)
+ * log p_s), smoothed (linalg/pareto.c), and P and Q the distribution functions without and with
+ * the weights,
  *
- *   D^2(P, Q) = int P log2 P/M + Q log2 Q/M dx / int P + Q dx,    M = (P + Q)/2                                  (1)
+ *   D^2(P, Q) = int P log2 P/M + Q log2 Q/M dx / int P + Q dx,    M = (P + Q)/2         (1)
  *
- * the larger of x and -x: cumulative Jensen-Shannon distance. Its slope in log2 a,
+ * the larger of x and -x: the cumulative Jensen-Shannon distance. The sensitivity is its slope
+ * in log2 a,
  *
- *   (D(a = 1.01)/log2 1.01 + D(a = 0.99)/-log2 0.99) / 2                                                         (2)
+ *   (D(a = 1.01)/log2 1.01 + D(a = 0.99)/-log2 0.99) / 2                                (2)
  *
- * Kallioinen, Paananen, Buerkner, Vehtari (2024), Detecting and diagnosing prior and likelihood sensitivity with
- * power-scaling, Statistics and Computing 34, 57. Their threshold is 0.05. Priors are scaled as densities of what is
- * reported, so that the Jacobians of the coordinates that are flown in are taken out first. Weights of classes, which only
- * the priors hold in their place, are taken less those of the first class. */
+ * Kallioinen, Paananen, Buerkner, Vehtari (2024), Detecting and diagnosing prior and likelihood
+ * sensitivity with power-scaling, Statistics and Computing 34, 57. Their threshold is 0.05.
+ * Priors are scaled as densities of the reported parameters, so the Jacobians of the sampler's
+ * coordinates are removed first. Weights of classes, which are identified by the priors alone,
+ * are taken relative to the first class. */
 #include "output/check/check_parts.h"
 
 #include "core/memory.h"
@@ -20,21 +23,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOWER     0.99
+#define LOWER     0.99 /* the powers a of (2) */
 #define UPPER     1.01
-#define THRESHOLD 0.05
+#define THRESHOLD 0.05 /* of the sensitivity, for a diagnosis */
 
 enum { PRIOR_DOWN, PRIOR_UP, LIKELIHOOD_DOWN, LIKELIHOOD_UP, SCALINGS };
 
+/* Importance weights of the draws for each scaling. */
 typedef struct {
     const result *r;
     size_t n; /* draws */
     double *log_prior;
-    double *weight[SCALINGS]; /* sum to 1; NULL: what is scaled is constant, or unknown */
-    ranked_weight *rank;      /* room, and draws of a parameter in their order */
+    double *weight[SCALINGS]; /* sum to 1; NULL: the density is constant, or not finite */
+    ranked_weight *rank;      /* buffer; the sorted draws of a parameter */
 } scaling;
 
-/* ---- the prior of what is reported ---- */
+/* ---- the prior density of the reported parameters ---- */
 
 /* log |d parameter / d coordinate| */
 static double log_jacobian(coordinate_scale scale, double x)
@@ -44,8 +48,9 @@ static double log_jacobian(coordinate_scale scale, double x)
     return scale == SCALE_TANH ? log1p(-x * x) : 0.0;
 }
 
-/* Is it the one correlation of its factor? Of several the coordinates are partial ones, and stay as they are. */
-static bool is_lonely(const result *r, const char *name)
+/* Is it the only correlation of its factor? With several the coordinates are partial
+ * correlations, and no Jacobian is removed. */
+static bool is_only_correlation(const result *r, const char *name)
 {
     const char *end = strstr(name, "__");
     size_t count = 0;
@@ -55,7 +60,8 @@ static bool is_lonely(const result *r, const char *name)
     return count == 1;
 }
 
-/* Coefficients have a column, whatever its name is. */
+/* The scale of the coordinate of parameter j. Coefficients are recognised by their design
+ * column. */
 static coordinate_scale scale_of(const result *r, size_t j)
 {
     const char *name = r->names[j];
@@ -65,11 +71,13 @@ static coordinate_scale scale_of(const result *r, size_t j)
     for (size_t a = 0; model && a < model->auxiliary_count; a++)
         if (strcmp(model->auxiliaries[a].name, name) == 0) return model->auxiliaries[a].scale;
     if (groups && strncmp(name, "sd_", 3) == 0) return SCALE_LOG;
-    return groups && strncmp(name, "cor_", 4) == 0 && is_lonely(r, name) ? SCALE_TANH
-                                                                         : SCALE_PLAIN;
+    return groups && strncmp(name, "cor_", 4) == 0 && is_only_correlation(r, name)
+               ? SCALE_TANH
+               : SCALE_PLAIN;
 }
 
-static void take_prior(scaling *p)
+/* The log prior density of the reported parameters at every draw. */
+static void compute_log_prior(scaling *p)
 {
     const result *r = p->r;
     memcpy(p->log_prior, r->log_prior, p->n * sizeof *p->log_prior);
@@ -82,6 +90,7 @@ static void take_prior(scaling *p)
 
 /* ---- weights ---- */
 
+/* Constant up to rounding, or not finite. */
 static bool is_constant(size_t n, const double *x)
 {
     double low = x[0], high = x[0], size = fabs(x[0]);
@@ -93,6 +102,8 @@ static bool is_constant(size_t n, const double *x)
     return high - low <= 1e-12 * size;
 }
 
+/* Smoothed weights for a density to the power alpha; *out stays NULL where it is constant.
+ * False when memory runs out. */
 static bool make_weights(scaling *p, const double *log_density, double alpha, double **out)
 {
     if (is_constant(p->n, log_density)) return true;
@@ -115,31 +126,32 @@ static int compare_log_weights(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* p log2(p/middle), 0 for p = 0. */
 static double part(double p, double middle)
 {
     return p > 0.0 ? p * log2(p / middle) : 0.0;
 }
 
-/* (1), of draws in their order. */
+/* (1), for the sorted draws. */
 static double distance(const scaling *p, const double *weight)
 {
-    double q = 0.0, apart[2] = {0.0, 0.0}, all[2] = {0.0, 0.0};
+    double q = 0.0, divergence[2] = {0.0, 0.0}, all[2] = {0.0, 0.0};
     for (size_t s = 0; s + 1 < p->n; s++) {
         double wide = p->rank[s + 1].log_weight - p->rank[s].log_weight;
         double share = (double)(s + 1) / (double)p->n;
         q += weight[p->rank[s].index];
-        for (int turned = 0; turned < 2; turned++) {
-            double a = turned ? 1.0 - share : share, b = turned ? fmax(1.0 - q, 0.0) : q;
+        for (int mirrored = 0; mirrored < 2; mirrored++) {
+            double a = mirrored ? 1.0 - share : share, b = mirrored ? fmax(1.0 - q, 0.0) : q;
             double middle = 0.5 * (a + b);
-            apart[turned] += wide * (part(a, middle) + part(b, middle));
-            all[turned] += wide * (a + b);
+            divergence[mirrored] += wide * (part(a, middle) + part(b, middle));
+            all[mirrored] += wide * (a + b);
         }
     }
-    double plain = apart[0] / all[0], turned = apart[1] / all[1];
-    return sqrt(fmax(fmax(plain, turned), 0.0));
+    double plain = divergence[0] / all[0], mirrored = divergence[1] / all[1];
+    return sqrt(fmax(fmax(plain, mirrored), 0.0));
 }
 
-/* (2) */
+/* (2); NAN without weights. */
 static double slope(const scaling *p, int down, int up)
 {
     if (!p->weight[down] || !p->weight[up]) return NAN;
@@ -147,6 +159,7 @@ static double slope(const scaling *p, int down, int up)
                   distance(p, p->weight[down]) / log2(LOWER));
 }
 
+/* The diagnosis by the threshold; names as in R's priorsense. */
 static const char *diagnosis_of(double by_prior, double by_likelihood)
 {
     if (!(by_prior >= THRESHOLD)) return "-";
@@ -154,6 +167,7 @@ static const char *diagnosis_of(double by_prior, double by_likelihood)
                                       : "strong prior / weak likelihood";
 }
 
+/* "a:x", or "a:x - b:x" relative to parameter `less`; malloced. */
 static char *name_of(const result *r, size_t j, size_t less)
 {
     text t = {0};
@@ -162,7 +176,8 @@ static char *name_of(const result *r, size_t j, size_t less)
     return text_take(&t);
 }
 
-/* Of parameter j, less another (SIZE_MAX: none). */
+/* The sensitivity of parameter j, relative to parameter `less` (SIZE_MAX: none). False when
+ * memory runs out. */
 static bool measure_parameter(scaling *p, size_t j, size_t less, check_sensitivity *to)
 {
     const result *r = p->r;
@@ -171,18 +186,19 @@ static bool measure_parameter(scaling *p, size_t j, size_t less, check_sensitivi
         p->rank[s] = (ranked_weight){w[j] - (less == SIZE_MAX ? 0.0 : w[less]), s};
     }
     qsort(p->rank, p->n, sizeof *p->rank, compare_log_weights);
-    bool still = p->rank[0].log_weight == p->rank[p->n - 1].log_weight;
-    to->by_prior = still ? NAN : slope(p, PRIOR_DOWN, PRIOR_UP);
-    to->by_likelihood = still ? NAN : slope(p, LIKELIHOOD_DOWN, LIKELIHOOD_UP);
+    bool constant = p->rank[0].log_weight == p->rank[p->n - 1].log_weight;
+    to->by_prior = constant ? NAN : slope(p, PRIOR_DOWN, PRIOR_UP);
+    to->by_likelihood = constant ? NAN : slope(p, LIKELIHOOD_DOWN, LIKELIHOOD_UP);
     to->diagnosis = diagnosis_of(to->by_prior, to->by_likelihood);
     to->name = name_of(r, j, less);
     to->prior = copy_text(r->prior && r->prior[j] ? r->prior[j] : "");
     return to->name && to->prior;
 }
 
-/* ---- all of it ---- */
+/* ---- all parameters ---- */
 
-/* Of the variance of log likelihoods, what estimating them adds. */
+/* The share of the variance of log likelihoods that is due to their estimation from
+ * mini-batches. */
 static double noise_of(const result *r, size_t n)
 {
     double mean = 0.0, all = 0.0, error = 0.0;
@@ -195,25 +211,28 @@ static double noise_of(const result *r, size_t n)
     return all > 0.0 ? error / all : 0.0;
 }
 
+/* Computes the four sets of weights. False when memory runs out. */
 static bool open_scaling(scaling *p)
 {
     const result *r = p->r;
     p->log_prior = new_doubles(p->n);
     p->rank = calloc(p->n, sizeof *p->rank);
     if (!p->log_prior || !p->rank) return false;
-    take_prior(p);
+    compute_log_prior(p);
     return make_weights(p, p->log_prior, LOWER, &p->weight[PRIOR_DOWN]) &&
            make_weights(p, p->log_prior, UPPER, &p->weight[PRIOR_UP]) &&
            make_weights(p, r->log_likelihood, LOWER, &p->weight[LIKELIHOOD_DOWN]) &&
            make_weights(p, r->log_likelihood, UPPER, &p->weight[LIKELIHOOD_UP]);
 }
 
+/* Group effects are not reported. */
 static bool is_effect(const char *name)
 {
     return strncmp(name, "r_", 2) == 0 && strchr(name, '[');
 }
 
-/* How many weights a class has: parameters are those of one class after another, named class:column. */
+/* Weights per class, 0 for other models. The parameters of one class follow those of another,
+ * named CLASS:COLUMN. */
 static size_t weights_of_class(const result *r)
 {
     const model_kind *model = model_find(r->info.model ? r->info.model : "");
@@ -231,15 +250,15 @@ sbps_status measure_sensitivity(const result *r, predictive_checks *out, sbps_er
     scaling p = {.r = r, .n = r->chains * r->draws};
     if (!r->log_prior || !r->log_likelihood || p.n < 2) return SBPS_OK;
     out->sensitivity = calloc(r->dim + 1, sizeof *out->sensitivity);
-    bool whole = out->sensitivity && open_scaling(&p);
+    bool complete = out->sensitivity && open_scaling(&p);
     size_t each = weights_of_class(r);
-    for (size_t j = each; whole && j < r->dim; j++)
+    for (size_t j = each; complete && j < r->dim; j++)
         if (!is_effect(r->names[j]))
-            whole = measure_parameter(&p, j, each ? j % each : SIZE_MAX,
-                                      &out->sensitivity[out->sensitivities++]);
-    if (whole) out->likelihood_noise = noise_of(r, p.n);
+            complete = measure_parameter(&p, j, each ? j % each : SIZE_MAX,
+                                         &out->sensitivity[out->sensitivities++]);
+    if (complete) out->likelihood_noise = noise_of(r, p.n);
     for (size_t k = 0; k < SCALINGS; k++) free(p.weight[k]);
     free(p.log_prior);
     free(p.rank);
-    return whole ? SBPS_OK : fail_memory(err);
+    return complete ? SBPS_OK : fail_memory(err);
 }

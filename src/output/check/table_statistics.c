@@ -1,9 +1,10 @@
-/* Numbers that sum up a table, of the rows and of every replicated one. With r_i = (y_i - mean_i)/sd_i by what was predicted
- * of row i:
+/* Statistics of the response, for the rows and for every replicated table. With r_i = (y_i -
+ * mean_i)/sd_i by the prediction of row i:
  *
- *   dispersion  mean r^2       skewness  mean r^3 / (mean r^2)^(3/2)       kurtosis  mean r^4 / (mean r^2)^2
+ *   dispersion  mean r^2,  skewness  mean r^3 / (mean r^2)^(3/2),
+ *   kurtosis    mean r^4 / (mean r^2)^2
  *
- * p is that of a replicated table as far out on either side, ties by halves. */
+ * p: probability that a replicated table is as extreme on either side; ties count half. */
 #include "output/check/check_parts.h"
 
 #include "core/memory.h"
@@ -11,19 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one table, row by row. */
+/* Sums over the rows of one table. */
 typedef struct {
-    double sum, square; /* around `about` */
+    double sum, square; /* of y - about */
     double smallest, largest, zeros;
     double r2, r3, r4;
 } table_sums;
 
 typedef struct {
-    table_sums *of; /* replicates, then the rows themselves */
+    table_sums *of; /* of each replicate, then of the rows */
     size_t count;
-    double about, rows;
+    double about, rows; /* a centre for the sums: the mean; number of rows */
 } all_sums;
 
+/* Adds a response y of so many trials and its standardised residual r. */
 static void add_response(const all_sums *a, table_sums *t, double y, double trials, double r)
 {
     double x = y / trials - a->about;
@@ -37,6 +39,7 @@ static void add_response(const all_sums *a, table_sums *t, double y, double tria
     t->r4 += r * r * r * r;
 }
 
+/* Adds row i to the sums of all tables. */
 static void add_row_sums(const row_sample *s, const all_sums *a, size_t i)
 {
     const sampled_row *row = s->row[i];
@@ -48,6 +51,7 @@ static void add_row_sums(const row_sample *s, const all_sums *a, size_t i)
     }
 }
 
+/* Computes the sums of all tables. */
 static sbps_status sum_table_rows(const row_sample *s, all_sums *a, sbps_error *err)
 {
     *a = (all_sums){.count = s->replicates + 1, .rows = (double)s->rows};
@@ -106,11 +110,12 @@ static double kurtosis_of(const all_sums *a, const table_sums *t)
     return t->r4 / a->rows / (r2 * r2);
 }
 
+/* A statistic, and the targets that have it. */
 typedef struct {
     const char *name;
     double (*of)(const all_sums *a, const table_sums *t);
-    unsigned supports; /* bits: of which targets */
-    bool of_tails;     /* a moment that few rows far out decide */
+    unsigned supports; /* bits: targets that have it */
+    bool of_tails;     /* a moment that a few extreme rows dominate */
 } statistic_kind;
 
 #define OF(support) (1u << (support))
@@ -128,9 +133,9 @@ static const statistic_kind kinds[] = {
     {"kurtosis", kurtosis_of, OF(SUPPORT_REAL), true},
 };
 
-#define ROUNDING 1e-10 /* sums of the same numbers may differ by so much */
+#define ROUNDING 1e-10 /* relative difference of equal sums */
 
-/* `value` has those of replicates, which are put in order. */
+/* Compares a statistic with those of n replicates, `value`, which it sorts. */
 static check_statistic compare(const char *name, double observed, size_t n, double *value)
 {
     double above = 0.0, near = ROUNDING * fabs(observed);
@@ -142,7 +147,8 @@ static check_statistic compare(const char *name, double observed, size_t n, doub
         name, observed, of.mean, of.sd, of.low, of.high, 2.0 * fmin(share, 1.0 - share), false};
 }
 
-/* Zeros that a negative binomial of the same means and the variance m + m^2/phi of the rows would have. */
+/* Expected fraction of zeros of a negative binomial with the same means m and variances m +
+ * m^2/phi. */
 static double negative_binomial_zeros(const row_sample *s)
 {
     double more = 0.0, squares = 0.0, zeros = 0.0;
@@ -164,7 +170,7 @@ sbps_status compare_statistics(const row_sample *s, predictive_checks *out, sbps
     target_support support = s->f->model->support;
     double *value = new_doubles(s->replicates + 1);
     all_sums a = {0};
-    /* a law with heavy tails of its own: higher moments of few rows far out do not describe its shape */
+    /* higher moments do not describe a distribution with heavy tails */
     bool has_tails = strcmp(s->f->model->name, "student_t") == 0;
     sbps_status status = value ? sum_table_rows(s, &a, err) : fail_memory(err);
     for (size_t j = 0; status == SBPS_OK && j < sizeof kinds / sizeof *kinds; j++) {

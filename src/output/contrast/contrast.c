@@ -1,23 +1,26 @@
-/* An expression g of the parameters w is worked out at every stored draw, and the draws of g are told as those of a
- * parameter are: by the definitions of R's posterior. P(> 0) is the mean of the indicator g > 0, its error that mean's.
+/* An expression g of the parameters w is evaluated at every stored draw, and the draws of g are
+ * summarised like those of a parameter, by the definitions of R's package posterior. P(g > 0)
+ * is the mean of an indicator.
  *
- * The bias of E g: where the means of w are stated to be off by b, draws without that bias would lie at w - b, so
+ * The bias of E g: if the stated bias of the means of w is b, draws without it would be at w -
+ * b, so the bias is
  *
- *   E g(w) - E g(w - b)     over the sd of g                                                                    (1) */
+ *   (E g(w) - E g(w - b)) / sd of g                                              (1) */
 #include "output/contrast/contrast.h"
 
 #include "core/decimal.h"
+#include "core/json.h"
 #include "core/memory.h"
 #include "core/printable.h"
 #include "estimate/diagnostics.h"
 #include "output/contrast/expression.h"
 #include "output/summary/grid.h"
-#include "output/summary/report_fields.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* The summary of one expression: a row of the report. */
 typedef struct {
     const char *expression;
     draw_summary of;
@@ -25,8 +28,10 @@ typedef struct {
     double bias;                    /* of the mean, in sd of the expression */
 } contrast;
 
+/* A column from the summary of the draws of g. */
 #define DRAWN(field) .name = #field, .offset = offsetof(contrast, of.field)
 
+/* The same names as in a summary; p_positive is P(g > 0). */
 static const column contrast_columns[] = {
     {DRAWN(mean), .kind = CELL_VALUE},
     {.name = "mcse", .offset = offsetof(contrast, of.mcse_mean), .kind = CELL_ERROR},
@@ -45,11 +50,11 @@ static const column contrast_columns[] = {
     {0},
 };
 
-/* Room for one expression at a time. */
+/* Buffers, used by one expression after the other. */
 typedef struct {
-    double *values, *scratch; /* a number a draw */
+    double *values, *scratch; /* one number per draw: g, and its indicator */
     double *shift;            /* b of (1), dim */
-    double *moved;            /* dim */
+    double *moved;            /* dim: w - b */
 } workspace;
 
 static size_t all_draws(const result *r)
@@ -65,6 +70,7 @@ static void workspace_free(workspace *s)
     free(s->moved);
 }
 
+/* Allocates the buffers, and sets the biases. */
 static sbps_status workspace_open(const result *r, workspace *s, sbps_error *err)
 {
     *s = (workspace){new_doubles(all_draws(r) + 1), new_doubles(all_draws(r) + 1),
@@ -77,6 +83,7 @@ static sbps_status workspace_open(const result *r, workspace *s, sbps_error *err
     return SBPS_OK;
 }
 
+/* SBPS_BAD_DATA if a value is not finite. */
 static sbps_status check_finite(size_t draws, const double *values, const char *of,
                                 sbps_error *err)
 {
@@ -87,13 +94,12 @@ static sbps_status check_finite(size_t draws, const double *values, const char *
         first = i;
     }
     if (bad == 0) return SBPS_OK;
-    return fail(err, SBPS_BAD_DATA,
-                "'%s' is %s at %zu of %zu draws, the first of them draw %zu",
-                show_name(of).text, isnan(values[first]) ? "no number" : "infinite", bad, draws,
-                first + 1);
+    return fail(err, SBPS_BAD_DATA, "'%s' is %s at %zu of %zu draws, first at draw %zu",
+                show_name(of).text, isnan(values[first]) ? "not a number" : "infinite", bad,
+                draws, first + 1);
 }
 
-/* (1). Parameters that the expression does not use stay out of it, known or not. */
+/* (1). Only the biases of parameters that the expression uses need to be known. */
 static double stated_bias(const result *r, const expression *e, const workspace *s, double sd,
                           double *stack)
 {
@@ -109,6 +115,7 @@ static double stated_bias(const result *r, const expression *e, const workspace 
     return sd > 0.0 ? sum / (double)all_draws(r) / sd : NAN;
 }
 
+/* P(g > 0) and its Monte Carlo error. */
 static sbps_status summarise_positive(const result *r, const workspace *s, contrast *out,
                                       sbps_error *err)
 {
@@ -120,6 +127,7 @@ static sbps_status summarise_positive(const result *r, const workspace *s, contr
     return status;
 }
 
+/* Fills *out from a parsed expression. */
 static sbps_status summarize(const result *r, const expression *e, const workspace *s,
                              contrast *out, sbps_error *err)
 {
@@ -136,7 +144,9 @@ static sbps_status summarize(const result *r, const expression *e, const workspa
     return status;
 }
 
-static sbps_status work_out(const result *r, const workspace *s, contrast *out, sbps_error *err)
+/* Parses and summarises out->expression. */
+static sbps_status evaluate_contrast(const result *r, const workspace *s, contrast *out,
+                                     sbps_error *err)
 {
     expression e;
     sbps_status status = expression_parse(out->expression, r->names, r->dim, &e, err);
@@ -146,7 +156,8 @@ static sbps_status work_out(const result *r, const workspace *s, contrast *out, 
     return status;
 }
 
-static void write_json(text *t, const result *r, const grid *g)
+/* The report as JSON. */
+static void write_contrasts_json(text *t, const result *r, const grid *g)
 {
     text_add(t, "{\n  \"chains\": %zu,\n  \"draws\": %zu,\n  \"contrasts\": [\n", r->chains,
              r->draws);
@@ -159,6 +170,7 @@ static void write_json(text *t, const result *r, const grid *g)
     text_add(t, "  ]\n}\n");
 }
 
+/* The report in a format. */
 static sbps_status write_all(const result *r, const contrast *all, size_t count,
                              sbps_format format, char **out, sbps_error *err)
 {
@@ -174,7 +186,7 @@ static sbps_status write_all(const result *r, const contrast *all, size_t count,
     sbps_status status = numbers_begin(&locale, err);
     if (status != SBPS_OK) return status;
     if (format == SBPS_JSON)
-        write_json(&t, r, &g);
+        write_contrasts_json(&t, r, &g);
     else
         (format == SBPS_CSV ? grid_csv : grid_table)(&t, &g);
     numbers_end(&locale);
@@ -192,7 +204,7 @@ sbps_status contrast_report(const result *r, const char *const *expressions, siz
     if (status != SBPS_OK) goto done;
     for (size_t i = 0; i < count && status == SBPS_OK; i++) {
         all[i].expression = expressions[i];
-        status = work_out(r, &s, &all[i], err);
+        status = evaluate_contrast(r, &s, &all[i], err);
     }
     if (status == SBPS_OK) status = write_all(r, all, count, format, out, err);
     workspace_free(&s);

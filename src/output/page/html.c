@@ -2,7 +2,7 @@
 #include "output/page/html.h"
 
 #include "core/printable.h"
-#include "output/summary/report_fields.h"
+#include "core/json.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef OUTPUT_HTML_H
 #define OUTPUT_HTML_H
 
-#include "output/summary/grid.h"
+#include "output/summary/summary.h"
 
 /* Appends any bytes as text: characters with a meaning in HTML are escaped, control characters
  * become '?', and bytes that are not UTF-8 become U+FFFD. */

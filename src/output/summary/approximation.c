@@ -1,16 +1,18 @@
-/* The mode, or the normal approximation at it: for people some lines and a table, for programs CSV
- * that `--start` reads back to the same bits, or JSON. */
+/* Reports of `sbps map` (the mode) and `sbps laplace` (the normal approximation there): text,
+ * CSV or JSON. CSV has 17 digits, so that `--start` reads back the same doubles. */
 #include "output/summary/approximation.h"
 #include "core/decimal.h"
-#include "output/summary/report_fields.h"
+#include "core/json.h"
+#include "output/summary/report_text.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SHOWN 8 /* parameters up to which people are shown the covariance */
+#define COVARIANCE_MAX 8 /* parameters up to which the text shows the covariance */
 
 /* ---- text ---- */
 
+/* Lines on the model, the data and the search. */
 static void add_heading(text *t, const approximation *a)
 {
     const sbps_mode_info *info = &a->info;
@@ -28,10 +30,13 @@ static void add_heading(text *t, const approximation *a)
     text_add(t, "\npotential U   %.10g\ngradient norm %.3g, %.2g posterior sd from the mode\n",
              info->potential, info->gradient_norm, info->distance);
     if (info->ridge > 0.0)
-        text_add(t, "note          the curvature needed a ridge of %.1e of its diagonal\n",
+        text_add(t,
+                 "note          the curvature was singular: %.1e of its diagonal was added\n",
                  info->ridge);
 }
 
+/* The distribution of the negative log-likelihood per row: that at the mode plus chi^2(dim) / 2
+ * rows. */
 static void add_nll(text *t, const approximation *a)
 {
     const nll_figures *f = &a->nll;
@@ -42,6 +47,7 @@ static void add_nll(text *t, const approximation *a)
              2.0 * a->rows);
 }
 
+/* Display columns of the widest name. */
 static size_t name_width(const approximation *a)
 {
     size_t width = strlen("name");
@@ -52,6 +58,7 @@ static size_t name_width(const approximation *a)
     return width;
 }
 
+/* The lower triangle. */
 static void add_covariance(text *t, const approximation *a, size_t width)
 {
     text_add(t, "\ncovariance\n");
@@ -63,7 +70,7 @@ static void add_covariance(text *t, const approximation *a, size_t width)
     }
 }
 
-static void write_text(text *t, const approximation *a)
+static void write_approximation_text(text *t, const approximation *a)
 {
     size_t width = name_width(a);
     add_heading(t, a);
@@ -77,11 +84,12 @@ static void write_text(text *t, const approximation *a)
         if (a->sd) text_add(t, "  %11.4g", a->sd[j]);
         text_add(t, "\n");
     }
-    if (a->sd && a->dim <= SHOWN) add_covariance(t, a, width);
+    if (a->sd && a->dim <= COVARIANCE_MAX) add_covariance(t, a, width);
 }
 
 /* ---- CSV ---- */
 
+/* name,mean,sd,cov:NAME,... or name,value. */
 static void write_csv_header(text *t, const approximation *a)
 {
     text column = {0};
@@ -114,6 +122,7 @@ static void write_approximation_csv(text *t, const approximation *a)
 
 /* ---- JSON ---- */
 
+/* A JSON member and a comma. */
 static void add_key(text *t, const char *key, double value)
 {
     text_add(t, "    \"%s\": ", key);
@@ -131,7 +140,8 @@ static void add_string(text *t, const char *key, const char *value)
     text_add(t, ",\n");
 }
 
-static void add_run(text *t, const approximation *a)
+/* The member "run" of JSON. */
+static void add_search(text *t, const approximation *a)
 {
     const sbps_mode_info *info = &a->info;
     text_add(t, "  \"run\": {\n");
@@ -167,6 +177,7 @@ static void add_parameters(text *t, const approximation *a)
     text_add(t, "  ]");
 }
 
+/* The member "covariance", all rows. */
 static void add_matrix(text *t, const approximation *a)
 {
     text_add(t, ",\n  \"covariance\": [\n");
@@ -183,7 +194,7 @@ static void add_matrix(text *t, const approximation *a)
 static void write_approximation_json(text *t, const approximation *a)
 {
     text_add(t, "{\n");
-    add_run(t, a);
+    add_search(t, a);
     if (a->sd) {
         text_add(t, "  \"nll_per_row\": {\n");
         add_key(t, "mean", a->nll.mean);
@@ -200,7 +211,7 @@ static void write_approximation_json(text *t, const approximation *a)
 }
 
 static void (*const writers[])(text *t, const approximation *a) = {
-    [SBPS_TEXT] = write_text,
+    [SBPS_TEXT] = write_approximation_text,
     [SBPS_CSV] = write_approximation_csv,
     [SBPS_JSON] = write_approximation_json,
 };
@@ -212,7 +223,8 @@ sbps_status report_approximation(const approximation *a, sbps_format format, cha
     number_locale locale;
     *out = NULL;
     if ((size_t)format >= sizeof writers / sizeof *writers)
-        return fail(err, SBPS_BAD_ARG, "%d is no format of a report", (int)format);
+        return fail(err, SBPS_BAD_ARG, "a report has no format %d: use text, CSV or JSON",
+                    (int)format);
     sbps_status status = numbers_begin(&locale, err);
     if (status != SBPS_OK) return status;
     writers[format](&t, a);

@@ -1,16 +1,23 @@
-/* Names flush left, numbers flush right. */
+/* Tables of numbers. In text an sd is shown to three significant digits and values to as many
+ * decimals, since further digits are noise; errors get two significant digits. CSV and JSON
+ * have full precision. */
 #include "output/summary/grid.h"
 
 #include "core/decimal.h"
-#include "output/summary/report_fields.h"
+#include "core/json.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Beyond these a fixed point makes unreadable numbers. */
+/* Beyond these limits numbers are printed with an exponent. */
 #define MAX_DECIMALS 7
 #define MAX_FIXED    1e8
+
+double column_value(const column *c, const void *row)
+{
+    return *(const double *)((const char *)row + c->offset);
+}
 
 const void *grid_row(const grid *g, size_t index)
 {
@@ -27,7 +34,8 @@ static double grid_sd(const grid *g, size_t index)
     return *(const double *)((const char *)grid_row(g, index) + g->sd);
 }
 
-/* Decimals that show `digits` significant digits of x; negative when x has none. */
+/* Number of decimals that show `digits` significant digits of x; -1 where x is 0, NaN or
+ * infinite. */
 static int decimals_for(double x, int digits)
 {
     if (!isfinite(x) || x == 0.0) return -1;
@@ -35,6 +43,7 @@ static int decimals_for(double x, int digits)
     return decimals > 0 ? decimals : 0;
 }
 
+/* Writes x with so many decimals, or %.4g where that is not possible; never "-0". */
 static void print_fixed(double x, int decimals, char *cell)
 {
     bool fixed = decimals >= 0 && decimals <= MAX_DECIMALS && fabs(x) < MAX_FIXED;
@@ -63,6 +72,7 @@ static size_t larger_of(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+/* Characters of the widest cell of the column, its heading included. */
 static size_t column_width(const grid *g, const column *c)
 {
     char cell[GRID_CELL];
@@ -74,7 +84,8 @@ static size_t column_width(const grid *g, const column *c)
     return width;
 }
 
-/* Two spaces between columns. `index` SIZE_MAX: their names. */
+/* Adds the cells of a row and a line end, two spaces between columns. index SIZE_MAX: the
+ * headings. */
 static void add_cells(text *t, const grid *g, const size_t *widths, size_t index)
 {
     for (size_t k = 0; g->columns[k].name; k++) {
@@ -102,7 +113,8 @@ void grid_table(text *t, const grid *g)
     }
 }
 
-static void add_number(text *t, double value)
+/* Adds a comma and a number of CSV. */
+static void add_csv_number(text *t, double value)
 {
     if (isnan(value))
         text_add(t, ",NaN");
@@ -120,7 +132,7 @@ void grid_csv(text *t, const grid *g)
     for (size_t i = 0; i < g->count; i++) {
         text_csv_field(t, grid_name(g, i));
         for (const column *c = g->columns; c->name; c++)
-            add_number(t, column_value(c, grid_row(g, i)));
+            add_csv_number(t, column_value(c, grid_row(g, i)));
         text_add(t, "\n");
     }
 }

@@ -1,38 +1,56 @@
-/* A table of numbers with a name in front of each row: for people, and as CSV. */
+/* A table of numbers with a name in front of each row: as text, CSV and JSON. */
 #ifndef OUTPUT_GRID_H
 #define OUTPUT_GRID_H
 
 #include "output/summary/report_text.h"
-#include "output/summary/summary_columns.h"
 
+/* What a number is. It decides how many digits the text table shows. */
+typedef enum {
+    CELL_VALUE, /* as many decimals as the row's sd has at three significant digits */
+    CELL_ERROR, /* two significant digits */
+    CELL_COUNT, /* no decimals */
+    CELL_RATIO  /* three decimals */
+} cell_kind;
+
+/* One column of a table of structs. */
 typedef struct {
-    const char *heading;   /* of the names */
-    const column *columns; /* one without a name ends them; `offset` is in a row */
+    const char *name, *summary; /* heading, and one sentence for help pages (NULL: none) */
+    cell_kind kind;
+    bool from_draws; /* summary.c: `source` is in a draw_summary, else an array in a result */
+    size_t source;   /* summary.c: byte offset of the number that fills this column */
+    size_t offset;   /* byte offset of a double in a row */
+} column;
+
+enum { MAX_COLUMNS = 32 };
+
+/* The number of this column in `row`. */
+double column_value(const column *c, const void *row);
+
+/* A table: an array of structs, and which of their members are shown. Nothing is owned. */
+typedef struct {
+    const char *heading;   /* heading of the names */
+    const column *columns; /* ends with a column whose name is NULL; at most MAX_COLUMNS */
     const void *rows;
-    size_t count, stride; /* bytes from row to row */
-    size_t name, sd; /* offsets in a row: of its name, and of the double that rules digits */
+    size_t count, stride; /* rows, and bytes from one row to the next */
+    size_t name, sd; /* byte offsets in a row: a const char *, and a double (see grid_cell) */
 } grid;
 
-/* That of a summary. */
-#define PARAMETER_GRID(parameters, dim)                                                        \
-    .heading = "name", .columns = table_columns, .rows = (parameters), .count = (dim),         \
-    .stride = sizeof(sbps_parameter), .name = offsetof(sbps_parameter, name),                  \
-    .sd = offsetof(sbps_parameter, sd)
-
-/* Digits: the sd of a row is shown to three significant digits and its values to as many decimals, since
- * more would be noise to a reader; errors to two significant digits. */
+/* Adds the table with aligned columns: names to the left, numbers to the right. */
 void grid_table(text *t, const grid *g);
-/* RFC 4180, lines end with a line feed alone: ten digits, NaN as NaN. */
+/* Adds CSV (RFC 4180, lines end with a line feed): ten significant digits, NaN as NaN. */
 void grid_csv(text *t, const grid *g);
-/* ", "mean": 1.5, ..." as JSON goes on behind a name. */
+/* Adds `, "mean": 1.5, ...` for one row: the JSON members that follow its name. */
 void grid_json_row(text *t, const grid *g, size_t index);
 
+/* The row at `index`, and its name. */
 const void *grid_row(const grid *g, size_t index);
 const char *grid_name(const grid *g, size_t index);
 
 #define GRID_CELL 32 /* bytes */
 
-/* One cell as the table for people shows it; `sd` is that of its row. */
+/* Writes one number into cell[GRID_CELL] as grid_table shows it, "-" for NaN. `sd` is the
+ * standard deviation of its row: values get as many decimals as it has at three significant
+ * digits. */
 void grid_cell(const column *c, const void *row, double sd, char *cell);
 
 #endif

@@ -1,4 +1,4 @@
-/* Numbers and paragraphs of a report. */
+/* Padded names, numbers and wrapped paragraphs of reports. */
 #include "output/summary/report_text.h"
 
 #include "core/printable.h"
@@ -39,8 +39,8 @@ void text_estimate(text *t, double value, double error)
     if (error > 0.0) text_add(t, " +- %.2g", error);
 }
 
-/* Columns of a terminal after the last line break. */
-static size_t place_in_line(const text *t)
+/* Display columns of t after its last line end. */
+static size_t column_in_line(const text *t)
 {
     size_t start = t->length;
     while (start > 0 && t->data[start - 1] != '\n') start--;
@@ -49,19 +49,19 @@ static size_t place_in_line(const text *t)
 
 void text_paragraph(text *t, size_t columns, size_t indent, const char *words)
 {
-    size_t place = place_in_line(t);
-    bool first = true; /* on its line */
+    size_t column = column_in_line(t);
+    bool first = true; /* word of its line */
     while (*words) {
-        size_t length = strcspn(words, " "), wide = display_columns(words, length);
-        if (!first && place + 1 + wide > columns) {
+        size_t length = strcspn(words, " "), width = display_columns(words, length);
+        if (!first && column + 1 + width > columns) {
             text_bytes(t, "\n", 1);
             text_spaces(t, indent);
-            place = indent;
+            column = indent;
             first = true;
         }
         if (!first) text_bytes(t, " ", 1);
         text_bytes(t, words, length);
-        place += wide + !first;
+        column += width + !first;
         first = false;
         words += length;
         words += strspn(words, " ");

@@ -1,25 +1,86 @@
-/* Mean, sd, error and bias were integrated along the path and are taken as they are; quantiles,
- * ESS and R-hat are worked out from the stored draws. */
+/* The summary of a run. Mean, sd, Monte Carlo error and bias were integrated along the path and
+ * are read from the result; quantiles, ESS and R-hat are computed from the stored draws.
+ *
+ * JSON (RFC 8259) is {"run": {...}, "parameters": [...]}. Numbers are written so that they read
+ * back to the same double; NaN and infinities are null. Bytes that are not UTF-8 become the
+ * replacement character. */
 #include "output/summary/summary.h"
 
 #include "core/decimal.h"
+#include "core/json.h"
 #include "estimate/diagnostics.h"
+#include "output/summary/report.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- columns ---- */
+
+/* Scripts rely on the order of columns: a new one goes after those of its kind. */
+/* A column from the result (the whole path), and one from the stored draws. */
+#define PATH(field)                                                                            \
+    .name = #field, .source = offsetof(result, field), .offset = offsetof(sbps_parameter, field)
+#define DRAWS(field)                                                                           \
+    .name = #field, .from_draws = true, .source = offsetof(draw_summary, field),               \
+    .offset = offsetof(sbps_parameter, field)
+
+const column table_columns[] = {
+    {PATH(mean), .kind = CELL_VALUE, .summary = "posterior mean, from the whole path"},
+    {PATH(mcse), .kind = CELL_ERROR, .summary = "Monte Carlo standard error of the mean"},
+    {PATH(sd), .kind = CELL_VALUE,
+     .summary = "posterior standard deviation, from the whole path"},
+    {DRAWS(q5), .kind = CELL_VALUE, .summary = "quantile at 5 %, from the stored draws"},
+    {DRAWS(q50), .kind = CELL_VALUE, .summary = "median, from the stored draws"},
+    {DRAWS(q95), .kind = CELL_VALUE, .summary = "quantile at 95 %, from the stored draws"},
+    {DRAWS(ess_bulk), .kind = CELL_COUNT,
+     .summary = "effective sample size of the rank-normalised draws"},
+    {DRAWS(ess_tail), .kind = CELL_COUNT,
+     .summary = "the smaller of the effective sample sizes of the quantiles at 5 % and 95 %"},
+    {DRAWS(rhat), .kind = CELL_RATIO,
+     .summary = "rank-normalised split R-hat: 1 where the chains agree"},
+    {PATH(bias), .kind = CELL_RATIO,
+     .summary = "estimated bias of the mean, in posterior standard deviations"},
+    {0},
+};
+_Static_assert(sizeof table_columns / sizeof *table_columns <= MAX_COLUMNS,
+               "a grid has MAX_COLUMNS widths");
+
+/* Columns that only JSON has, after the others. */
+static const column further_columns[] = {
+    {PATH(bias_se), .kind = CELL_RATIO,
+     .summary = "standard error of the bias of the mean; only in JSON"},
+    {PATH(sd_bias), .kind = CELL_RATIO,
+     .summary = "estimated relative bias of the sd; only in JSON"},
+    {PATH(sd_bias_se), .kind = CELL_RATIO,
+     .summary = "standard error of the bias of the sd; only in JSON"},
+    {0},
+};
+
+const column *column_at(size_t index)
+{
+    const column *c = table_columns;
+    for (; c->name; c++)
+        if (index-- == 0) return c;
+    for (c = further_columns; c->name; c++)
+        if (index-- == 0) return c;
+    return NULL;
+}
+
+/* ---- values ---- */
 
 double rows_per_sample(const result_info *info)
 {
     return info->min_ess > 0.0 ? info->rows_touched / info->min_ess : NAN;
 }
 
-/* Draws of one parameter, chain after chain, into x. */
+/* Copies the draws of one parameter, chain after chain, into x. */
 static void gather_draws(const result *r, size_t index, double *x)
 {
     for (size_t i = 0; i < r->chains * r->draws; i++) x[i] = r->w[i * r->dim + index];
 }
 
+/* Sets the member of *out that column c shows, for parameter j. */
 static void fill_column(const column *c, const result *r, size_t j, const draw_summary *s,
                         sbps_parameter *out)
 {
@@ -30,7 +91,9 @@ static void fill_column(const column *c, const result *r, size_t j, const draw_s
         *to = (*(double *const *)((const char *)r + c->source))[j];
 }
 
-/* Coefficients have a column in the run's record; a column may have the name of any other parameter. */
+/* What kind of parameter j is: "coefficient", "intercept", "effect", "sd", "cor" or "".
+ * Coefficients are recognised by the design column that the result stores, since a column of
+ * the user may have any name. */
 static const char *part_of(const result *r, size_t j)
 {
     const char *name = r->names[j] ? r->names[j] : "";
@@ -43,6 +106,7 @@ static const char *part_of(const result *r, size_t j)
     return !strncmp(name, "cor_", 4) && strstr(name, "__") ? "cor" : "";
 }
 
+/* The summary of parameter j; `buffer` holds its draws. */
 static sbps_status summarize_one(const result *r, size_t j, double *buffer, sbps_parameter *out,
                                  sbps_error *err)
 {
@@ -53,10 +117,12 @@ static sbps_status summarize_one(const result *r, size_t j, double *buffer, sbps
     if (status != SBPS_OK) return status;
     *out = (sbps_parameter){.name = r->names[j] ? r->names[j] : "", .part = part_of(r, j)};
     for (const column *c; (c = column_at(k)); k++) fill_column(c, r, j, &s, out);
-    if (r->draws == 0) out->mean = out->mcse = out->sd = out->bias = NAN; /* of a warm-up */
+    if (r->draws == 0)
+        out->mean = out->mcse = out->sd = out->bias = NAN; /* interrupted in warm-up */
     return SBPS_OK;
 }
 
+/* A buffer for the draws of one parameter, malloced. */
 static double *new_draw_buffer(const result *r)
 {
     return malloc((r->chains * r->draws + 1) * sizeof(double));
@@ -66,8 +132,9 @@ sbps_status report_parameter(const result *r, size_t index, sbps_parameter *out,
                              sbps_error *err)
 {
     if (index >= r->dim)
-        return fail(err, SBPS_BAD_ARG, "parameter %zu was asked for, the result has %zu", index,
-                    r->dim);
+        return fail(err, SBPS_BAD_ARG,
+                    "there is no parameter number %zu: the result has %zu, numbered from 0",
+                    index, r->dim);
     double *buffer = new_draw_buffer(r);
     if (!buffer) return fail_memory(err);
     sbps_status status = summarize_one(r, index, buffer, out, err);
@@ -96,12 +163,222 @@ done:
     return status;
 }
 
+/* ---- text ---- */
+
+static const char *or_unknown(const char *value)
+{
+    return value ? value : "unknown";
+}
+
+/* Lines on the model and the settings of the run. */
+static void add_setting(text *t, const result *r)
+{
+    const result_info *info = &r->info;
+    text_add(t, "model         ");
+    text_name(t, or_unknown(info->model));
+    if (info->target && *info->target) {
+        text_add(t, ", target ");
+        text_name(t, info->target);
+    }
+    text_add(t, "\nrows          ");
+    text_count(t, info->rows);
+    text_add(t, "\nparameters    %zu\nsampler       %s", r->dim, or_unknown(info->sampler));
+    if (info->paper) text_add(t, " as published");
+    text_add(t, ", control variate %s, metric %s\n", or_unknown(info->control_variate),
+             or_unknown(info->metric));
+    text_add(t, "chains        %zu x %zu draws, seed %.0f\n", r->chains, r->draws, info->seed);
+    if (info->ranks > 1.0) {
+        text_add(t, "ranks         %.0f", info->ranks);
+        if (!isnan(info->rank_bias)) {
+            text_add(t, ", of which each chain uses one at a time; this may shift means by ");
+            text_measure(t, info->rank_bias);
+            text_add(t, " posterior sd");
+        }
+        text_add(t, "\n");
+    }
+    text_add(t, "batch size    ");
+    text_count(t, info->batch_size);
+    text_add(t, " rows (%s)\n", or_unknown(info->minibatch));
+    if (isnan(info->band)) return; /* the sampler has none */
+    text_add(t, "band k        ");
+    text_measure(t, info->band);
+    text_add(t, "\n");
+}
+
+/* Lines on bias, ESS and cost. */
+static void add_outcome(text *t, const result_info *info)
+{
+    text_add(t, "stated bias   ");
+    text_estimate(t, info->bias_estimate, info->bias_estimate_se);
+    text_add(t, " posterior sd (budget ");
+    text_measure(t, info->bias_budget);
+    text_add(t, ")\nmin ESS       ");
+    text_count(t, info->min_ess);
+    if (info->ess_goal > 0.0) text_add(t, " (goal %.0f)", info->ess_goal);
+    if (!isnan(info->pareto_k))
+        text_add(t, "\nPareto k-hat  %.2f (above 0.7 the importance weights are unreliable)",
+                 info->pareto_k);
+    text_add(t, "\nrows touched  ");
+    text_count(t, info->rows_touched);
+    text_add(t, ", per effective sample ");
+    text_count(t, rows_per_sample(info));
+    text_add(t, "\nseconds       set-up %.3g, warm-up %.3g, sampling %.3g\n",
+             info->seconds_setup, info->seconds_warmup, info->seconds_sampling);
+    if (info->interrupted) text_add(t, "note          the run was interrupted\n");
+}
+
+/* The summary as text. */
+static void write_summary_text(text *t, const result *r, const sbps_parameter *parameters)
+{
+    add_setting(t, r);
+    add_outcome(t, &r->info);
+    text_add(t, "\n");
+    grid_table(t, &(grid){PARAMETER_GRID(parameters, r->dim)});
+}
+
+/* ---- CSV and JSON ---- */
+
+static void write_summary_csv(text *t, const result *r, const sbps_parameter *parameters)
+{
+    grid_csv(t, &(grid){PARAMETER_GRID(parameters, r->dim)});
+}
+
+/* A member of "run": its key, and how its value in a result is written. */
+typedef struct {
+    const char *key;
+    void (*add)(text *t, const void *value);
+    size_t offset; /* in result */
+} run_field;
+
+static void add_number(text *t, const void *value)
+{
+    json_number(t, *(const double *)value);
+}
+
+static void add_text(text *t, const void *value)
+{
+    const char *string = *(char *const *)value;
+    if (string)
+        json_string(t, string);
+    else
+        text_add(t, "null");
+}
+
+static void add_size(text *t, const void *value)
+{
+    text_add(t, "%zu", *(const size_t *)value);
+}
+
+static void add_flag(text *t, const void *value)
+{
+    text_add(t, *(const bool *)value ? "true" : "false");
+}
+
+/* The order up to seconds_sampling is stable; new keys are appended. */
+static const run_field run_fields[] = {
+    {"sampler", add_text, offsetof(result, info.sampler)},
+    {"model", add_text, offsetof(result, info.model)},
+    {"rows", add_number, offsetof(result, info.rows)},
+    {"dim", add_size, offsetof(result, dim)},
+    {"chains", add_size, offsetof(result, chains)},
+    {"seed", add_number, offsetof(result, info.seed)},
+    {"batch_size", add_number, offsetof(result, info.batch_size)},
+    {"band", add_number, offsetof(result, info.band)},
+    {"control_variate", add_text, offsetof(result, info.control_variate)},
+    {"metric", add_text, offsetof(result, info.metric)},
+    {"proposals", add_number, offsetof(result, info.proposals)},
+    {"bounces", add_number, offsetof(result, info.bounces)},
+    {"refreshments", add_number, offsetof(result, info.refreshments)},
+    {"violations", add_number, offsetof(result, info.violations)},
+    {"missing_bounces", add_number, offsetof(result, info.missing_bounces)},
+    {"rows_touched", add_number, offsetof(result, info.rows_touched)},
+    {"bias_estimate", add_number, offsetof(result, info.bias_estimate)},
+    {"min_ess", add_number, offsetof(result, info.min_ess)},
+    {"passes_setup", add_number, offsetof(result, info.passes_setup)},
+    {"pareto_k", add_number, offsetof(result, info.pareto_k)},
+    {"seconds_setup", add_number, offsetof(result, info.seconds_setup)},
+    {"seconds_warmup", add_number, offsetof(result, info.seconds_warmup)},
+    {"seconds_sampling", add_number, offsetof(result, info.seconds_sampling)},
+    {"eta", add_number, offsetof(result, info.eta)},
+    {"refresh_rate", add_number, offsetof(result, info.refresh_rate)},
+    {"minibatch", add_text, offsetof(result, info.minibatch)},
+    {"bias_budget", add_number, offsetof(result, info.bias_budget)},
+    {"ess_goal", add_number, offsetof(result, info.ess_goal)},
+    {"paper", add_flag, offsetof(result, info.paper)},
+    {"interrupted", add_flag, offsetof(result, info.interrupted)},
+    {"draws", add_size, offsetof(result, draws)},
+    {"target", add_text, offsetof(result, info.target)},
+    {"created_at", add_text, offsetof(result, info.created_at)},
+    {"expected_violations", add_number, offsetof(result, info.expected_violations)},
+    {"refreshments_per_sd", add_number, offsetof(result, info.refreshments_per_sd)},
+    {"reference_distance", add_number, offsetof(result, info.reference_distance)},
+    {"unsettled", add_flag, offsetof(result, info.unsettled)},
+    {"band_capped", add_flag, offsetof(result, info.band_capped)},
+    {"bias_estimate_se", add_number, offsetof(result, info.bias_estimate_se)},
+    {"eta_unmet", add_number, offsetof(result, info.eta_unmet)},
+    {"influential_rows", add_text, offsetof(result, info.influential_rows)},
+    {"replanned", add_text, offsetof(result, info.replanned)},
+};
+
+/* Members of runs on several ranks. */
+static const run_field rank_fields[] = {
+    {"ranks", add_number, offsetof(result, info.ranks)},
+    {"rank_error", add_number, offsetof(result, info.rank_error)},
+    {"rank_bias", add_number, offsetof(result, info.rank_bias)},
+    {"rank_rhat", add_number, offsetof(result, info.rank_rhat)},
+};
+
+/* A member of "run". */
+static void add_field(text *t, const result *r, const run_field *of)
+{
+    text_add(t, "    \"%s\": ", of->key);
+    of->add(t, (const char *)r + of->offset);
+    text_add(t, ",\n");
+}
+
+/* The member "run", and for several ranks their members. */
+static void add_run(text *t, const result *r)
+{
+    text_add(t, "  \"run\": {\n");
+    for (size_t i = 0; i < sizeof run_fields / sizeof *run_fields; i++)
+        add_field(t, r, &run_fields[i]);
+    if (r->info.ranks > 1.0)
+        for (size_t i = 0; i < sizeof rank_fields / sizeof *rank_fields; i++)
+            add_field(t, r, &rank_fields[i]);
+    text_add(t, "    \"version\": \"%s\"\n  },\n", SBPS_VERSION);
+}
+
+/* An element of "parameters". */
+static void add_parameter(text *t, const sbps_parameter *p)
+{
+    size_t k = 0;
+    text_add(t, "    {\"name\": ");
+    json_string(t, p->name);
+    for (const column *c; (c = column_at(k)); k++) {
+        text_add(t, ", \"%s\": ", c->name);
+        json_number(t, column_value(c, p));
+    }
+    text_add(t, "}");
+}
+
+static void write_summary_json(text *t, const result *r, const sbps_parameter *parameters)
+{
+    text_add(t, "{\n");
+    add_run(t, r);
+    text_add(t, "  \"parameters\": [\n");
+    for (size_t j = 0; j < r->dim; j++) {
+        add_parameter(t, &parameters[j]);
+        text_add(t, j + 1 < r->dim ? ",\n" : "\n");
+    }
+    text_add(t, "  ]\n}\n");
+}
+
 typedef void summary_writer(text *t, const result *r, const sbps_parameter *parameters);
 
 static summary_writer *const writers[] = {
-    [SBPS_TEXT] = write_table,
-    [SBPS_CSV] = write_csv,
-    [SBPS_JSON] = write_json,
+    [SBPS_TEXT] = write_summary_text,
+    [SBPS_CSV] = write_summary_csv,
+    [SBPS_JSON] = write_summary_json,
 };
 
 sbps_status report_summary(const result *r, sbps_format format, char **out, sbps_error *err)
@@ -111,7 +388,8 @@ sbps_status report_summary(const result *r, sbps_format format, char **out, sbps
     sbps_parameter *parameters;
     *out = NULL;
     if ((size_t)format >= sizeof writers / sizeof *writers)
-        return fail(err, SBPS_BAD_ARG, "%d is no format of a summary", (int)format);
+        return fail(err, SBPS_BAD_ARG, "a summary has no format %d: use text, CSV or JSON",
+                    (int)format);
     sbps_status status = summarize_parameters(r, &parameters, err);
     if (status != SBPS_OK) return status;
     if ((status = numbers_begin(&locale, err)) != SBPS_OK) goto done;

@@ -1,18 +1,28 @@
-/* The parameters of a summary and the formats it can take. */
+/* The summary of a run: one row per parameter, as a table, CSV or JSON. */
 #ifndef OUTPUT_SUMMARY_H
 #define OUTPUT_SUMMARY_H
 
-#include "output/summary/report_text.h"
-#include "output/summary/summary_columns.h"
+#include "output/summary/grid.h"
+#include "store/result.h"
 
-/* All parameters of r, malloced; the names are borrowed from r. */
+/* Columns of the table and of CSV, after the name. They end with a column whose name is
+ * NULL. */
+extern const column table_columns[];
+
+/* The columns of the table, then those that only JSON has; NULL past the end. */
+const column *column_at(size_t index);
+
+/* Initialisers of a grid that shows an array of sbps_parameter with table_columns. */
+#define PARAMETER_GRID(parameters, dim)                                                        \
+    .heading = "name", .columns = table_columns, .rows = (parameters), .count = (dim),         \
+    .stride = sizeof(sbps_parameter), .name = offsetof(sbps_parameter, name),                  \
+    .sd = offsetof(sbps_parameter, sd)
+
+/* The summaries of all parameters, r->dim of them. *out is malloced (free); names are borrowed
+ * from r. */
 sbps_status summarize_parameters(const result *r, sbps_parameter **out, sbps_error *err);
 
-void write_table(text *t, const result *r, const sbps_parameter *parameters);
-void write_csv(text *t, const result *r, const sbps_parameter *parameters);
-void write_json(text *t, const result *r, const sbps_parameter *parameters);
-
-/* Rows touched per effective sample; NAN when unknown. */
+/* Row evaluations per effective sample; NAN where the run does not record them. */
 double rows_per_sample(const result_info *info);
 
 #endif
