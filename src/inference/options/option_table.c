@@ -3,7 +3,7 @@
  * auxiliaries are taken from the models that list them. */
 #include "inference/options/option_spec.h"
 #include "ingest/schema/types.h"
-#include "linalg/metric/metric.h"
+#include "linalg/metric/metric_kinds.h"
 #include "model/likelihood/model.h"
 #include "table/rows.h"
 #include <float.h>

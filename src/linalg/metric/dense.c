@@ -5,7 +5,7 @@
 #include "core/memory.h"
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
-#include "linalg/metric/metric.h"
+#include "linalg/metric/metric_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The diagonal metrics: none (A = I), diagonal (A = diag(H)^(-1/2)), and adaptive, which
  * learns. The first d numbers of the data of the latter two are the diagonal of A. */
 #include "core/memory.h"
-#include "linalg/metric/metric.h"
+#include "linalg/metric/metric_kinds.h"
 
 #include <math.h>
 #include <string.h>

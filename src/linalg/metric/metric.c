@@ -2,6 +2,7 @@
 #include "linalg/metric/metric.h"
 #include "core/memory.h"
 #include "linalg/dense_matrix.h"
+#include "linalg/metric/metric_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>

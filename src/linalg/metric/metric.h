@@ -2,7 +2,6 @@
 #ifndef LINALG_METRIC_H
 #define LINALG_METRIC_H
 
-#include "core/kind_tables.h"
 #include "core/rng.h"
 #include "core/status.h"
 #include "linalg/kernels.h"
@@ -40,16 +39,6 @@ struct metric_kind {
     /* Moves what was learned by a fraction towards that of `other`. */
     void (*blend)(metric *into, const metric *other, double fraction);
 };
-
-/* The registry: one line per kind. */
-#define METRIC_KINDS(X)                                                                        \
-    X(metric, none)                                                                            \
-    X(metric, diagonal)                                                                        \
-    X(metric, adaptive)                                                                        \
-    X(metric, dense)                                                                           \
-    X(metric, lowrank)
-
-METRIC_KINDS(KIND_DECLARED)
 
 extern const metric_kind *const metric_kinds[]; /* NULL at the end */
 

@@ -20,7 +20,7 @@
 #include "core/decimal.h"
 #include "core/memory.h"
 #include "linalg/cholesky.h"
-#include "linalg/metric/metric.h"
+#include "linalg/metric/metric_kinds.h"
 
 #include <lapacke.h>
 #include <math.h>

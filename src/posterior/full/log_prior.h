@@ -2,8 +2,8 @@
  *
  * The prior of coordinate j is evaluated at an argument s_j(w): w_j itself or, for a centred
  * intercept, the linear predictor at the column means. A term that the model adds
- * (model->prior_value) is part of value and gradient; its Hessian is left to differences of
- * the gradient. */
+ * (model->parameters.joint_prior) is part of value and gradient; its Hessian is left to
+ * differences of the gradient. */
 #ifndef POSTERIOR_LOG_PRIOR_H
 #define POSTERIOR_LOG_PRIOR_H
 
