@@ -62,6 +62,7 @@ check_lengths() {
 }
 
 check_texts() {
+    /usr/bin/python3 "$scripts/words.py" . 2>&1
     local word='TO''DO|FIX''ME|XX''X'
     texts | xargs -r grep -nHE "(^|[^A-Za-z_])($word)([^A-Za-z_]|$)" | grep -vE '#[0-9]+' |
         awk -F: '{ print $1 ":" $2 ": a note to come back carries an issue number, as in (#12)" }'

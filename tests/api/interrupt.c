@@ -82,7 +82,7 @@ typedef struct {
     size_t evaluated, until; /* rows */
 } counter;
 
-/* Gives the table up once `until` rows were asked about. */
+/* Gives the table up after `until` rows have been evaluated. */
 static bool count_rows(void *self, const sbps_batch *b)
 {
     counter *c = self;

@@ -69,7 +69,7 @@ static bool file_refused(const char *text, size_t line, const char *message)
     return ok;
 }
 
-/* Otherwise whoever asks for another prior is not heard. */
+/* Otherwise a request for another prior would be ignored. */
 TEST(priors_of_auxiliaries_can_be_given)
 {
     for (size_t k = 0; model_kinds[k]; k++)

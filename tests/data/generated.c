@@ -1,5 +1,5 @@
-/* Rows that are made on the fly: the words are Random123's, every instruction set makes the same rows, whoever asks for one
- * and however gets the same, and columns and targets have the law that they are said to have. */
+/* Rows that are generated: the random words are those of Random123, every instruction set makes the same rows, one at a time or many
+ * at once, and columns and targets have the distributions that are documented. */
 #include "check.h"
 
 #include "linalg/dense_matrix.h"

@@ -1,5 +1,5 @@
 /* The one function through which sums over rows go: every row once, in its order, blocks within their
- * limit, and parts that make the same bits whoever adds them. */
+ * limit, and parts that make the same bits whichever thread adds them. */
 #include "table/row_sums.h"
 #include "check.h"
 

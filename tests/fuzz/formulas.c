@@ -47,8 +47,8 @@ static const char *run_case(document *d, bool *accepted)
 /* SBPS_FUZZ says how many. */
 static size_t cases(void)
 {
-    const char *asked = getenv("SBPS_FUZZ");
-    return asked ? strtoull(asked, NULL, 10) : (size_t)check_size(2e5, 2e6, 5e7);
+    const char *requested = getenv("SBPS_FUZZ");
+    return requested ? strtoull(requested, NULL, 10) : (size_t)check_size(2e5, 2e6, 5e7);
 }
 
 TEST(mutated_formulas_become_columns_or_a_sentence)

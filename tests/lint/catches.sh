@@ -96,6 +96,14 @@ fresh
 printf 'See /%s/me/notes.\n' home >"$tree/docs/page.md"
 expect "docs/page.md:1" "path of one machine"
 
+fresh
+printf 'int told;\n' >"$tree/src/core/told.h"
+expect "src/core/told.h:1" "the retired name told"
+
+fresh
+printf 'Rows are asked\nat once.\n' >"$tree/docs/page.md"
+expect "docs/page.md:1" "the retired phrase \"Rows are asked\""
+
 clean='int sbps_one(void) { return 1; } const char *const sbps_names[] = {"one"};'
 fresh
 built "$clean"

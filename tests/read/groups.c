@@ -1,4 +1,4 @@
-/* Groups of a formula: what lFormula says of them, on a table that was dealt out by group. */
+/* Groups of a formula: the design of lme4::lFormula, on a table that is ordered by group. */
 #include "check.h"
 
 #include "fixture.h"

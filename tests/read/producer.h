@@ -26,7 +26,7 @@ typedef struct {
     size_t releases;                 /* of the stream */
 } producer;
 
-/* Buffers of Arrow are const to their readers, not to whoever made them. */
+/* Buffers of Arrow are const to their readers, not to their producer. */
 static void *own(const void *buffer)
 {
     void *out;
@@ -142,7 +142,7 @@ static struct ArrowArray *new_array(producer *p, size_t length, size_t offset, s
     return a;
 }
 
-/* Junk before `pad`, so that whoever looks there is found out. */
+/* Junk before `pad`, so that a read there is noticed. */
 static void fill_validity(struct ArrowArray *a, const char *const *cell, size_t n, size_t pad)
 {
     uint8_t *bits = calloc((n + pad + 7) / 8 + 1, 1);

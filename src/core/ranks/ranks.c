@@ -120,16 +120,16 @@ double ranks_max(ranks *r, double mine)
 
 /* A rank that has failed does not wait for ever: the others may be waiting for a message of
  * it. */
-bool ranks_collect_status(ranks *r, int code, size_t *speaker)
+bool ranks_collect_status(ranks *r, int code, size_t *first_failed)
 {
-    *speaker = ranks_rank(r);
+    *first_failed = ranks_rank(r);
     if (!r) return true;
     int *all = calloc(r->size, sizeof *all);
     bool complete =
         all && r->by->collect_status(r->self, code, code ? FAILURE_SECONDS : INFINITY, all);
-    *speaker = r->size;
+    *first_failed = r->size;
     for (size_t i = r->size; complete && i-- > 0;)
-        if (all[i]) *speaker = i;
+        if (all[i]) *first_failed = i;
     free(all);
     return complete;
 }

@@ -77,8 +77,8 @@ void ranks_all_to_all(ranks *r, const uint64_t *out, const size_t *send_counts, 
                       const size_t *receive_counts);
 /* Returns the largest `mine` of all ranks. */
 double ranks_max(ranks *r, double mine);
-/* Exchanges final exit codes: see sbps_ranks_exchange_codes. *speaker becomes the first rank
+/* Exchanges final exit codes: see sbps_ranks_exchange_codes. *first_failed becomes the first rank
  * whose code is not 0, or the number of ranks. */
-bool ranks_collect_status(ranks *r, int code, size_t *speaker);
+bool ranks_collect_status(ranks *r, int code, size_t *first_failed);
 
 #endif
