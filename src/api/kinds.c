@@ -1,6 +1,6 @@
 /* Lists of models, families, samplers, priors and summary columns. */
 #include "api/sized.h"
-#include "inference/options/family.h"
+#include "inference/options/options.h"
 #include "inference/run/run.h"
 #include "output/summary/summary.h"
 

@@ -1,7 +1,7 @@
 /* Options for a caller. */
 #include "api/arguments.h"
 #include "core/decimal.h"
-#include "inference/options/option_spec.h"
+#include "inference/options/option_table.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,6 +7,9 @@
 #include "output/contrast/contrast.h"
 #include "output/page/page.h"
 #include "output/summary/report.h"
+#include "inference/run/collect.h"
+#include "store/netcdf_file.h"
+#include "store/result_csv.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,8 @@
 #include "inference/run/run.h"
 #include "api/arguments.h"
 #include "api/sized.h"
+#include "inference/run/describe.h"
+#include "inference/run/group_effects.h"
 
 sbps_status sbps_run_create(const sbps_table *table, const sbps_options *options,
                             sbps_run **out, sbps_error *err)

@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "core/threads.h"
 #include "inference/run/run.h"
+#include "inference/run/collect.h"
 
 #include <math.h>
 #include <stdarg.h>

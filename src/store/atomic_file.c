@@ -1,9 +1,9 @@
-/* Files that appear whole or not at all.
+/* Atomic files: they appear complete or not at all.
  *
  *   write NAME.tmp.PID.sbps-XXXXXX -> fflush -> fsync -> close -> rename -> fsync of the folder
  *
- * rename replaces the target in one step (POSIX); the first fsync orders the bytes before the
- * name, the second makes the name last. */
+ * rename replaces the target in one step (POSIX). The first fsync makes the bytes durable
+ * before the name, the second one makes the name durable. */
 #include "store/atomic_file.h"
 
 #include "core/memory.h"
@@ -41,7 +41,7 @@ static void release(atomic_file *file)
     *file = (atomic_file){0};
 }
 
-/* ---- what processes that were killed have left ---- */
+/* ---- temporary files of killed processes ---- */
 
 #define BEFORE_OWNER ".tmp."
 #define AFTER_OWNER  ".sbps-"
@@ -64,7 +64,8 @@ static long owner_of(const char *name, const char *stem)
     return errno || owner != (pid_t)owner ? 0 : owner;
 }
 
-/* Its process is gone, and no process of another machine or container holds it either. */
+/* True if the process that wrote the temporary file is gone, and no process on another machine
+ * or in another container holds its lock. */
 static bool is_stale(int folder, const char *name, long owner)
 {
     struct stat status;
@@ -77,7 +78,7 @@ static bool is_stale(int folder, const char *name, long owner)
     return free;
 }
 
-/* Whatever goes wrong here, nothing of ours depends on it. */
+/* Removes temporary files of killed processes. Failures do not matter. */
 static void remove_stale(const char *target)
 {
     char *parent = copy_text(target), *own = copy_text(target);
@@ -97,8 +98,8 @@ static void remove_stale(const char *target)
 
 /* ---- writing ---- */
 
-/* Never more open than the file it takes the place of. O_EXCL: what lies there already, a link planted
- * in a shared folder or a file of the user's, is not touched. */
+/* Opens the temporary file with the permissions of the file it replaces, never more. O_EXCL: an
+ * existing file, or a link planted in a shared folder, is not touched. */
 static int open_beside(const atomic_file *file, const struct stat *old)
 {
     mode_t mode = old ? old->st_mode & 0777 : 0666;
@@ -114,7 +115,7 @@ static int open_beside(const atomic_file *file, const struct stat *old)
     return descriptor;
 }
 
-/* The names; *old tells whether the target exists. */
+/* Determines the file names. *old: the target exists, with *status. */
 static sbps_status name_files(const char *path, atomic_file *file, struct stat *status,
                               bool *old, sbps_error *err)
 {
@@ -127,7 +128,7 @@ static sbps_status name_files(const char *path, atomic_file *file, struct stat *
     if (*old && !S_ISREG(status->st_mode)) return SBPS_OK;
     uint32_t random = 0;
     if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
-        random = (uint32_t)(uintptr_t)file; /* the name is then only a little harder to guess */
+        random = (uint32_t)(uintptr_t)file; /* less random, but still unlikely to clash */
     if (asprintf(&file->temp, "%s" BEFORE_OWNER "%ld" AFTER_OWNER "%0*x", file->target,
                  (long)getpid(), RANDOM_HEX, random) < 0) {
         file->temp = NULL;
@@ -184,14 +185,14 @@ sbps_status file_seal(atomic_file *file, sbps_error *err)
     return error ? fail_file(err, file->path, "written", error) : SBPS_OK;
 }
 
-/* The rename itself must last: 0, or errno. */
+/* Makes the rename durable. Returns 0 or errno. */
 static int sync_folder(const char *target)
 {
     char *copy = copy_text(target);
     if (!copy) return ENOMEM;
     int descriptor = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
     if (descriptor < 0)
-        error = errno == EACCES ? 0 : errno; /* a folder one may write but not list */
+        error = errno == EACCES ? 0 : errno; /* a folder that may be written but not listed */
     else {
         error = sync_descriptor(descriptor);
         close(descriptor);

@@ -1,14 +1,14 @@
-/* Checkpoints.
+/* Checkpoint files.
  *
  *   magic "SBPSCKPT" | order u32 | version u32 | total u64 | count u64
  *   count times: name length u64 | size u64 | name
  *   count times: bytes, in the order of the table
  *   crc u32
  *
- * numbers in the machine's byte order, `order` telling which; `total` is the length of the
- * file; crc is zlib's CRC-32 of all before it. Magic and crc keep their places in every
- * version, so that damage is told from age. A file is read into memory and checked before any
- * of it is believed. */
+ * Numbers are in the machine's byte order, given by `order`; `total` is the length of the file;
+ * crc is zlib's CRC-32 of everything before it. Magic and crc have the same position in every
+ * version, so that damage can be distinguished from another version. A file is read into memory
+ * and checked before its content is used. */
 #include "store/checkpoint.h"
 
 #include "store/atomic_file.h"
@@ -35,7 +35,7 @@ typedef struct {
     uLong crc;
 } summed_file;
 
-/* A failed write shows at commit. */
+/* Writes bytes and updates the checksum. A failed write is reported by file_commit. */
 static void put(summed_file *s, const void *bytes, size_t size)
 {
     if (size == 0) return;
@@ -53,6 +53,7 @@ static void put_u64(summed_file *s, uint64_t value)
     put(s, &value, sizeof value);
 }
 
+/* Length of the file. */
 static uint64_t total_size(const checkpoint_block *blocks, size_t count)
 {
     uint64_t total = HEAD_SIZE + CRC_SIZE;
@@ -92,17 +93,18 @@ sbps_status checkpoint_write(const char *path, const checkpoint_block *blocks, s
 typedef struct {
     const char *path;
     unsigned char *bytes;
-    size_t size;     /* of the file, crc included */
+    size_t size;     /* of the file, including crc */
     uint64_t count;  /* blocks */
-    size_t contents; /* where the table ends and the blocks' bytes begin */
+    size_t contents; /* end of the table, beginning of the blocks */
 } image;
 
-/* One line of the table. */
+/* An entry of the table. */
 typedef struct {
     const char *name; /* not terminated */
     size_t name_length, size, start;
 } entry;
 
+/* SBPS_BAD_FILE: not a checkpoint, or damaged. */
 static sbps_status bad(const image *m, sbps_error *err, const char *what)
 {
     return fail(err, SBPS_BAD_FILE, "%s: not a checkpoint of sbps, or damaged: %s", m->path,
@@ -123,7 +125,7 @@ static uint64_t u64_at(const image *m, size_t at)
     return value;
 }
 
-/* Walks the table: `at` and `start` move on to the next line and to its bytes. False when it
+/* The next entry of the table; advances *at in the table and *start in the blocks. False: it
  * leads out of the file. */
 static bool next_entry(const image *m, size_t *at, size_t *start, entry *out)
 {
@@ -139,7 +141,7 @@ static bool next_entry(const image *m, size_t *at, size_t *start, entry *out)
     return true;
 }
 
-/* Finds where the contents begin and checks that table and contents fill the file exactly. */
+/* Finds the beginning of the blocks; true if table and blocks fill the file exactly. */
 static bool table_fits(image *m)
 {
     size_t at = HEAD_SIZE, used = 0;
@@ -150,23 +152,25 @@ static bool table_fits(image *m)
     return at <= m->size - CRC_SIZE && used == m->size - CRC_SIZE - at;
 }
 
+/* Checks magic, byte order, checksum and version. */
 static sbps_status check_image(image *m, sbps_error *err)
 {
     if (m->size < HEAD_SIZE + CRC_SIZE) return bad(m, err, "it is too short");
     if (memcmp(m->bytes, MAGIC, MAGIC_SIZE) != 0)
-        return bad(m, err, "it does not begin as one");
+        return bad(m, err, "it does not start like a checkpoint");
     uLong crc = crc32_z(crc32_z(0, NULL, 0), m->bytes, m->size - CRC_SIZE);
     if (u32_at(m, MAGIC_SIZE) == __builtin_bswap32(BYTE_ORDER_IS))
-        return fail(err, SBPS_MISMATCH, "%s: written on a machine of the other byte order",
+        return fail(err, SBPS_MISMATCH, "%s: written on a machine with the opposite byte order",
                     m->path);
     if (u32_at(m, m->size - CRC_SIZE) != (uint32_t)crc)
-        return bad(m, err, "its checksum does not agree with its bytes");
+        return bad(m, err, "its checksum does not match its content");
     if (u32_at(m, MAGIC_SIZE + 4) != VERSION)
-        return fail(err, SBPS_MISMATCH, "%s: written in version %u of the format, this is %u",
-                    m->path, u32_at(m, MAGIC_SIZE + 4), VERSION);
+        return fail(err, SBPS_MISMATCH,
+                    "%s: has format version %u, but this program reads version %u", m->path,
+                    u32_at(m, MAGIC_SIZE + 4), VERSION);
     m->count = u64_at(m, MAGIC_SIZE + 16);
     if (u64_at(m, MAGIC_SIZE + 8) != m->size || !table_fits(m))
-        return bad(m, err, "its table does not agree with its length");
+        return bad(m, err, "its table of blocks does not match its length");
     return SBPS_OK;
 }
 
@@ -181,11 +185,11 @@ static sbps_status read_stream(image *m, FILE *stream, sbps_error *err)
     errno = 0;
     size_t got = fread(m->bytes, 1, m->size, stream);
     if (ferror(stream)) return fail_file(err, m->path, "read", errno);
-    m->size = got; /* shorter when someone cut it meanwhile; the checks below see it */
+    m->size = got; /* shorter if the file was truncated meanwhile; detected below */
     return check_image(m, err);
 }
 
-/* Does not wait for who would write to a pipe. */
+/* Opens a file for reading without waiting for a writer if it is a pipe. */
 static FILE *open_at_once(const char *path)
 {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -194,7 +198,7 @@ static FILE *open_at_once(const char *path)
     return stream;
 }
 
-/* On success free m->bytes. */
+/* Reads and checks a file. On success the caller frees m->bytes. */
 static sbps_status open_image(const char *path, image *m, sbps_error *err)
 {
     *m = (image){.path = path};
@@ -208,6 +212,7 @@ static sbps_status open_image(const char *path, image *m, sbps_error *err)
     return status;
 }
 
+/* Finds a block by name; false: there is none. */
 static bool find_entry(const image *m, const char *name, entry *out)
 {
     size_t at = HEAD_SIZE, start = m->contents;
@@ -219,6 +224,7 @@ static bool find_entry(const image *m, const char *name, entry *out)
     return false;
 }
 
+/* True if a block of the file is among the requested ones. */
 static bool is_requested(const entry *e, const checkpoint_block *blocks, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -228,22 +234,25 @@ static bool is_requested(const entry *e, const checkpoint_block *blocks, size_t 
     return false;
 }
 
+/* Checks that names and sizes of the requested blocks are exactly those of the file. */
 static sbps_status match_blocks(const image *m, const checkpoint_block *blocks, size_t count,
                                 sbps_error *err)
 {
     entry e;
     for (size_t i = 0; i < count; i++) {
         if (!find_entry(m, blocks[i].name, &e))
-            return fail(err, SBPS_MISMATCH, "%s: holds no block '%s'", m->path, blocks[i].name);
+            return fail(err, SBPS_MISMATCH, "%s: contains no block '%s'", m->path,
+                        blocks[i].name);
         if (e.size != blocks[i].size)
-            return fail(err, SBPS_MISMATCH, "%s: block '%s' has %zu bytes, this run wants %zu",
-                        m->path, blocks[i].name, e.size, blocks[i].size);
+            return fail(err, SBPS_MISMATCH,
+                        "%s: block '%s' has %zu bytes, but this run needs %zu", m->path,
+                        blocks[i].name, e.size, blocks[i].size);
     }
     size_t at = HEAD_SIZE, start = m->contents;
     for (uint64_t i = 0; i < m->count && next_entry(m, &at, &start, &e); i++)
         if (!is_requested(&e, blocks, count))
-            return fail(err, SBPS_MISMATCH, "%s: holds a block '%.*s' this run does not know",
-                        m->path, (int)(e.name_length < 64 ? e.name_length : 64), e.name);
+            return fail(err, SBPS_MISMATCH, "%s: contains an unknown block '%.*s'", m->path,
+                        (int)(e.name_length < 64 ? e.name_length : 64), e.name);
     return SBPS_OK;
 }
 
@@ -272,7 +281,7 @@ sbps_status checkpoint_peek(const char *path, const char *name, char **bytes, si
     sbps_status status = open_image(path, &m, err);
     if (status != SBPS_OK) return status;
     if (!find_entry(&m, name, &e))
-        status = fail(err, SBPS_MISMATCH, "%s: holds no block '%s'", path, name);
+        status = fail(err, SBPS_MISMATCH, "%s: contains no block '%s'", path, name);
     else if (!(*bytes = calloc(e.size + 1, 1)))
         status = fail_memory(err);
     else

@@ -1,4 +1,4 @@
-/* See draws.h. */
+/* Draws at equal times along the path. */
 #include "store/draw_store.h"
 
 #include <float.h>
@@ -25,7 +25,7 @@ static draw_counts add(draw_counts a, draw_counts b)
                          a.missing + b.missing};
 }
 
-/* Keeps the draws at even multiples of the spacing. */
+/* Drops every second draw and doubles the spacing. */
 static void thin(draws *d)
 {
     size_t count = d->state->count, kept = count / 2;
@@ -38,7 +38,7 @@ static void thin(draws *d)
     d->state->spacing *= 2.0;
 }
 
-/* The next draw is at a multiple of the spacing: one that was odd is put off. */
+/* After thinning the next draw must be at a multiple of the spacing: an odd one is skipped. */
 void draws_thin_to(draws *d, double spacing)
 {
     while (d->state->spacing < spacing) {
@@ -47,6 +47,7 @@ void draws_thin_to(draws *d, double spacing)
     }
 }
 
+/* Appends the point of the segment at time t as a draw. */
 static void store_draw(draws *d, const segment *s, double t)
 {
     double a, b, *w = d->w + d->state->count * d->dim;
@@ -72,7 +73,8 @@ void draws_take(void *self, const segment *s)
     d->state->since.missing += s->end->missing;
 }
 
-/* Draw i was taken at (i + 1) times the spacing, and the next is less than one away. */
+/* True if draw i was taken at (i + 1) * spacing and the next one is less than a spacing away.
+ */
 static bool in_step(const draws_state *s)
 {
     double taken = s->time / s->spacing, ahead = (s->next - s->time) / s->spacing;

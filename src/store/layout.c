@@ -1,4 +1,4 @@
-/* The members of a result as tables. */
+/* The members of a result as tables: names, units and offsets. */
 #include "store/layout.h"
 
 #define ARRAY(member, text, unit)                                                              \

@@ -1,4 +1,4 @@
-/* The members of a result as tables, so that creating, writing and reading walk the same list.
+/* The members of a result as tables, walked by the code that creates, writes and reads results.
  * Every table ends with a NULL name. */
 #ifndef STORE_LAYOUT_H
 #define STORE_LAYOUT_H
@@ -9,7 +9,7 @@ typedef struct {
     const char *name;              /* of the variable in the file */
     size_t offset;                 /* of a double * in result */
     const char *long_name, *units; /* units "1": a pure number */
-    bool later;                    /* files of earlier versions lack it: NAN */
+    bool later;                    /* missing in files of earlier versions: NAN */
 } array_field;
 
 extern const array_field layout_path[];  /* dim numbers each: group `path` */
@@ -33,10 +33,10 @@ extern const info_field layout_texts[];    /* char * */
 extern const info_field layout_numbers[];  /* double */
 extern const info_field layout_switches[]; /* bool */
 
-/* The design's attribute. */
+/* Attribute with the design. */
 #define LAYOUT_DESIGN "design"
 
-/* An option's attribute: this, then its name with _ for -. */
+/* Attribute of an option: this, followed by its name with _ for -. */
 #define LAYOUT_OPTION "option_"
 
 static inline double **array_slot(result *r, const array_field *f)

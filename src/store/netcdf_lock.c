@@ -1,7 +1,9 @@
-/* The mutex below is the only mutable global of the library, and scripts/lint.sh accepts no other. It protects the
- * state of NetCDF-C and HDF5, which is global, too: a lock in a handle would not exclude the threads of other handles.
+/* The lock around NetCDF.
  *
- * fork() waits until no thread is inside NetCDF, so that a child finds NetCDF's state whole and the mutex free. */
+ * The mutex is the only mutable global of the library; scripts/lint.sh accepts no other. It
+ * protects the state of NetCDF-C and HDF5, which is global too: a lock per handle would not
+ * exclude threads with other handles. fork() waits until no thread is inside NetCDF, so that a
+ * child finds its state consistent and the mutex free. */
 #include "store/netcdf_lock.h"
 
 #include <dlfcn.h>
@@ -14,9 +16,10 @@ static pthread_mutex_t netcdf_mutex = PTHREAD_MUTEX_INITIALIZER;
 /* HDF5's H5E_DEFAULT as an hid_t, which has 64 bits since version 1.10. */
 typedef int set_auto(int64_t stack, void *function, void *data);
 
-/* In a thread-safe build of HDF5 every thread has a switch of its own, which starts as "print"; NetCDF-C switches off
- * that of the first thread alone. The symbol is looked up in the HDF5 that NetCDF-C has loaded, which need not be the
- * one that this library could be linked with. Without HDF5 there is nothing to switch off. */
+/* Turns off the error messages of HDF5. In a thread-safe build each thread has its own setting,
+ * initially on, and NetCDF-C turns off that of the first thread only. The symbol is looked up
+ * in the HDF5 that NetCDF-C has loaded, which may differ from one linked here. Without HDF5
+ * there is nothing to do. */
 static void silence_hdf5(void)
 {
     void *symbol = dlsym(RTLD_DEFAULT, "H5Eset_auto2");
@@ -51,7 +54,7 @@ static void after_fork(void)
     pthread_mutex_unlock(&netcdf_mutex);
 }
 
-/* When the library is loaded, and so before any thread can hold the lock. */
+/* Runs when the library is loaded, before any thread can hold the lock. */
 __attribute__((constructor)) static void watch_forks(void)
 {
     pthread_atfork(before_fork, after_fork, after_fork);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct prediction_file {
-    atomic_file file; /* its stream is idle: NetCDF writes to the temporary file by name */
+    atomic_file file; /* its stream is unused: NetCDF opens the temporary file by name */
     int id, row, prediction;
     size_t rows, classes, draws;
 };
@@ -19,6 +19,7 @@ bool prediction_file_matches(const char *path)
     return length > 3 && strcmp(path + length - 3, ".nc") == 0;
 }
 
+/* SBPS_NO_FILE with NetCDF's reason. */
 static sbps_status report_nc_error(const prediction_file *f, int rc, sbps_error *err)
 {
     if (rc == NC_NOERR) return SBPS_OK;
@@ -40,7 +41,7 @@ static int put_text(const prediction_file *f, const char *name, const char *text
     return nc_put_att_text(f->id, NC_GLOBAL, name, strlen(text), text);
 }
 
-/* Dimensions, variables, attributes. */
+/* Defines dimensions, variables and attributes. */
 static int define(prediction_file *f, const prediction_shape *s, int *class)
 {
     int dims[3], letters = 0, count = 0, rc;
@@ -142,7 +143,7 @@ sbps_status prediction_file_commit(prediction_file *f, sbps_error *err)
 void prediction_file_abandon(prediction_file *f)
 {
     int cancel_state = netcdf_lock();
-    nc_close(f->id); /* nc_abort would remove a file that is not its own to remove */
+    nc_close(f->id); /* nc_abort would delete the file */
     netcdf_unlock(cancel_state);
     file_abandon(&f->file);
     free(f);

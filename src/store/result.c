@@ -1,20 +1,22 @@
-/* A result as plain arrays, zeroed: made, freed, compared. */
+/* Results: creation, selection of parameters, comparison, recognition of result files. */
 #include "store/result.h"
-
 #include "core/memory.h"
 #include "store/layout.h"
+#include "store/trailer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Empty products are allowed: a run stopped at once has no draws. */
+/* *out = a * b * c; false: overflow. Factors may be 0: a run stopped at once has no draws. */
 static bool product(size_t a, size_t b, size_t c, size_t *out)
 {
     size_t ab;
     return !__builtin_mul_overflow(a, b, &ab) && !__builtin_mul_overflow(ab, c, out);
 }
 
+/* Allocates the arrays of a table, each of n doubles. */
 static bool make_arrays(result *r, const array_field *fields, size_t count)
 {
     for (const array_field *f = fields; f->name; f++)
@@ -22,6 +24,7 @@ static bool make_arrays(result *r, const array_field *fields, size_t count)
     return true;
 }
 
+/* Allocates the lists of labels. */
 static bool make_labels(result *r)
 {
     for (const label_field *f = layout_labels; f->name; f++)
@@ -53,6 +56,7 @@ sbps_status result_create(size_t chains, size_t draws, size_t dim, result **out,
     return SBPS_OK;
 }
 
+/* Appends `extra` unknown numbers to each array. */
 static bool widen_arrays(result *r, const array_field *fields, size_t dim)
 {
     for (const array_field *f = fields; f->name; f++) {
@@ -76,6 +80,7 @@ static bool widen_texts(char ***texts, size_t from, size_t to)
     return true;
 }
 
+/* Appends `extra` parameters to the draws. */
 static bool widen_draws(result *r, size_t dim)
 {
     size_t rows;
@@ -122,6 +127,7 @@ static void select_numbers(double *values, const size_t *order, size_t count, do
     memcpy(values, scratch, count * sizeof *scratch);
 }
 
+/* Keeps the selected entries of each array. */
 static void select_arrays(result *r, const array_field *fields, const size_t *order,
                           size_t count, double *scratch)
 {
@@ -129,7 +135,7 @@ static void select_arrays(result *r, const array_field *fields, const size_t *or
         select_numbers(*array_slot(r, f), order, count, scratch);
 }
 
-/* Rows become shorter: each is written where none is read any more. */
+/* Moves the selected parameters of every draw together, in place. */
 static void select_draws(result *r, const size_t *order, size_t count, double *scratch)
 {
     for (size_t i = 0; i < r->chains * r->draws; i++) {
@@ -206,6 +212,7 @@ static bool same_texts(char *const *a, char *const *b, size_t count)
     return true;
 }
 
+/* True if the arrays of a table are equal bit by bit. */
 static bool same_arrays(const result *a, const result *b, const array_field *fields,
                         size_t count)
 {
@@ -261,4 +268,34 @@ double result_path_ess(const result *r, size_t j)
 {
     bool means_suffice = r->info.sampler && !strcmp(r->info.sampler, "nuts");
     return means_suffice ? r->ess_mean[j] : fmin(r->ess_mean[j], r->ess_square[j]);
+}
+
+/* ---- recognising result files, so that no other file is overwritten ---- */
+
+#define HEAD 2048 /* bytes that contain the comments of a CmdStan file */
+
+static bool begins(const char *head, const char *with)
+{
+    return !strncmp(head, with, strlen(with));
+}
+
+/* True if the file ends with our trailer. */
+static bool has_trailer(FILE *stream)
+{
+    unsigned char tail[TRAILER_SIZE];
+    return fseeko(stream, -(off_t)sizeof tail, SEEK_END) == 0 &&
+           fread(tail, 1, sizeof tail, stream) == sizeof tail && trailer_begins(tail);
+}
+
+bool result_recognise(const char *path)
+{
+    char head[HEAD + 1] = "";
+    FILE *stream = fopen(path, "re");
+    if (!stream) return false;
+    head[fread(head, 1, HEAD, stream)] = '\0';
+    bool ours = begins(head, "chain,draw,") || begins(head, "chain,draw\n") ||
+                (begins(head, "# stan_version_major") && strstr(head, "# written_by = sbps")) ||
+                (begins(head, "\x89HDF\r\n\x1a\n") && has_trailer(stream));
+    fclose(stream);
+    return ours;
 }

@@ -1,6 +1,6 @@
-/* A checksum behind the end of an HDF5 file. Superblocks are laid out in the HDF5 file format
- * specification, section II.A: versions 0 and 2-3 keep the end-of-file address at byte 40 and
- * 28, low byte first, when addresses have 8 bytes, as NetCDF's have. */
+/* A checksum after the end of an HDF5 file. Superblocks are described in the HDF5 file format
+ * specification, section II.A: versions 0 and 2-3 store the end-of-file address at byte 40 and
+ * 28, low byte first, if addresses have 8 bytes, as in NetCDF files. */
 #include "store/trailer.h"
 
 #include <string.h>
@@ -40,17 +40,17 @@ bool trailer_begins(const unsigned char tail[TRAILER_SIZE])
     return memcmp(tail, MAGIC, MAGIC_SIZE) == 0;
 }
 
-/* CRC-32 of the first `size` bytes; false when they cannot be read. */
+/* CRC-32 of the first `size` bytes; false: they cannot be read. */
 static bool sum_of(FILE *stream, uint64_t size, uLong *crc)
 {
     unsigned char block[BLOCK];
     *crc = crc32_z(0, NULL, 0);
     rewind(stream);
     while (size) {
-        size_t want = size < BLOCK ? (size_t)size : BLOCK;
-        if (fread(block, 1, want, stream) != want) return false;
-        *crc = crc32_z(*crc, block, want);
-        size -= want;
+        size_t chunk = size < BLOCK ? (size_t)size : BLOCK;
+        if (fread(block, 1, chunk, stream) != chunk) return false;
+        *crc = crc32_z(*crc, block, chunk);
+        size -= chunk;
     }
     return true;
 }
@@ -67,11 +67,11 @@ const char *trailer_check(FILE *stream, uint64_t size)
     if (size == 0) return "the file is empty";
     if (size < sizeof head || !read_at(stream, 0, head, sizeof head) ||
         memcmp(head, hdf5_signature, sizeof hdf5_signature) != 0)
-        return "it does not begin as a NetCDF-4 file does";
+        return "it does not start like a NetCDF-4 file";
     if (!read_at(stream, size - TRAILER_SIZE, tail, sizeof tail)) return "it cannot be read";
-    if (memcmp(tail, MAGIC, MAGIC_SIZE) != 0) return "it does not end as a run file does";
+    if (memcmp(tail, MAGIC, MAGIC_SIZE) != 0) return "it does not end like a run file";
     if (!sum_of(stream, size - TRAILER_SIZE, &crc)) return "it cannot be read";
     if (crc != little_endian(tail + MAGIC_SIZE, 4))
-        return "its checksum does not agree with its bytes";
+        return "its checksum does not match its content";
     return NULL;
 }

@@ -225,7 +225,7 @@ TEST(structs_that_cannot_be_are_refused)
     refused(&s, &model, "no function `rows`");
     model = model_of(&s);
     model.name = "a/b";
-    refused(&s, &model, "has a slash");
+    refused(&s, &model, "contains a slash");
     model = model_of(&s);
     model.start = start;
     refused(&s, &model, "its dim is 0");

@@ -134,7 +134,7 @@ TEST(a_kink_stays_at_zero)
     sbps_table *table = table_of(o, 1.0, FAR);
     sbps_mode *m = NULL;
     sbps_error err = {0};
-    CHECK(sbps_mode_find(table, o, &m, &err) == SBPS_BAD_ARG && strstr(err.text, "kink"));
+    CHECK(sbps_mode_find(table, o, &m, &err) == SBPS_BAD_ARG && strstr(err.text, "not smooth"));
     sbps_table_destroy(table);
     sbps_options_destroy(o);
 }

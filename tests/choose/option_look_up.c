@@ -1,6 +1,6 @@
 /* What it takes to find an option by its name. */
 #include "check.h"
-#include "inference/options/option_spec.h"
+#include "inference/options/option_table.h"
 #include "model/likelihood/model.h"
 
 static size_t comparisons; /* of strings, by strcmp: the linker puts the next in its place */

@@ -1,6 +1,7 @@
 /* The option table: defaults, checks, sentences, and files of options. */
+#include "inference/options/options.h"
 #include "check.h"
-#include "inference/options/option_spec.h"
+#include "inference/options/option_table.h"
 #include "model/likelihood/model.h"
 #include <unistd.h>
 
@@ -218,9 +219,9 @@ TEST(family_and_model_must_agree)
     sbps_options *o = fresh(), *copy;
     CHECK(accepts(o, "family", "gaussian") && accepts(o, "model", "linear"));
     CHECK(strstr(set(o, "model", "poisson").text,
-                 "family gaussian is model linear, and --model says poisson"));
+                 "family gaussian is model linear, but --model is poisson"));
     CHECK(strstr(set(o, "family", "poisson").text,
-                 "family poisson is model poisson, and --model says linear"));
+                 "family poisson is model poisson, but --model is linear"));
     CHECK(!strcmp(o->model, "linear") && !strcmp(o->family, "gaussian"));
     sbps_options_destroy(o);
     o = fresh();
@@ -402,8 +403,8 @@ TEST(a_bad_line_is_named)
     CHECK(file_refused("model = # none\n", 1, "empty"));
     CHECK(file_refused("target = \"open\n", 1, "quote"));
     CHECK(file_refused("target = \"a\" b\n", 1, "quote"));
-    CHECK(file_refused("band = 3\nseed = 1\nband = 4\n", 3, "already on line 1"));
-    CHECK(file_refused("config = other.txt\n", 1, "cannot name another"));
+    CHECK(file_refused("band = 3\nseed = 1\nband = 4\n", 3, "already set on line 1"));
+    CHECK(file_refused("config = other.txt\n", 1, "cannot include another"));
     CHECK(file_refused("paper\n", 1, "want `name = value`"));
     CHECK(file_refused("--band = 3\n", 1, "unknown option"));
 }

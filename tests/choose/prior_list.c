@@ -1,6 +1,6 @@
 /* --prior by names: which piece is whose, and what a mistake is told. */
-#include "inference/options/prior_list.h"
 #include "check.h"
+#include "inference/options/coordinate_priors.h"
 #include "inference/options/target.h"
 #include "inference/run/run.h"
 
@@ -84,8 +84,8 @@ TEST(what_cannot_be_read_is_told)
     GIVES("x1=nromal(0,1)", "x1",
           "prior 'nromal(0,1)': no prior is called 'nromal'; did you mean 'normal'?");
     GIVES("normal(0,1); cauchy(0,1)", "x1",
-          "two priors without a name: which is for the rest?");
-    GIVES("a=flat; a=normal(0,1)", "a", "'a' is given two priors");
+          "two priors without a name: only one can apply to the remaining coefficients");
+    GIVES("a=flat; a=normal(0,1)", "a", "two priors are given for 'a'");
     GIVES(" =normal(0,1)", "a", "no name before '=normal(0,1)'");
     GIVES("x1=normal(0,-1)", "x1", "prior 'normal(0,-1)': sd must be positive");
 }
@@ -132,10 +132,11 @@ TEST(a_name_that_no_coefficient_has_is_told)
     CHECK(!strcmp(of_model("dos=normal(0,1)"),
                   "--prior: no coefficient is called 'dos'; did you mean 'dose'?"));
     CHECK(strstr(of_model("h:*=normal(0,1)"), "--prior: no coefficient is called 'h:*'"));
-    CHECK(!strcmp(of_model("intercept=normal(0,1)"),
-                  "--prior is of coefficients; the intercept has --prior-intercept"));
+    CHECK(!strcmp(
+        of_model("intercept=normal(0,1)"),
+        "--prior applies to coefficients only; for the intercept use --prior-intercept"));
     CHECK(!strcmp(of_model("sigma=exponential(1)"),
-                  "--prior is of coefficients; sigma has --prior-sigma"));
+                  "--prior applies to coefficients only; for sigma use --prior-sigma"));
     CHECK(strstr(of_model("dose=exponential(1)"), "is for positive parameters"));
     CHECK(
         strstr(of_model("dose=nomal(0,1)"), "--prior: prior 'nomal(0,1)': no prior is called"));

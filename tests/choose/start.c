@@ -1,6 +1,7 @@
 /* Points from files: what map and laplace write is read back, and what cannot be is said. */
 #include "check.h"
 #include "core/memory.h"
+#include "inference/options/start_point.h"
 #include "inference/options/target.h"
 #include "inference/run/run.h"
 #include <unistd.h>
@@ -108,7 +109,7 @@ TEST(what_is_wrong_with_a_file_is_said)
     CHECK(refused(HEADER REST, "no line for the parameter 'sigma'"));
     CHECK(refused(HEADER REST "sigmo,1\n", ":5: the model has no parameter 'sigmo'; did you "
                                            "mean 'sigma'?"));
-    CHECK(refused(HEADER REST "sigma,1\na,7\n", ":6: 'a' is on line 3 already"));
+    CHECK(refused(HEADER REST "sigma,1\na,7\n", ":6: 'a' was already given on line 3"));
     CHECK(refused(HEADER REST "sigma,0\n", ":5: sigma must be positive, not 0"));
     CHECK(refused(HEADER REST "sigma,nan\n", ":5: column 2: 'nan' is not a finite number"));
     CHECK(refused(HEADER REST "sigma,1x\n", ":5: column 2: '1x' is not a finite number"));
@@ -124,16 +125,16 @@ TEST(what_is_wrong_with_a_covariance_is_said)
 {
     CHECK(
         refused("name,mean,cov:a\n", ":1: the covariance has columns for 1 of the model's 4"));
-    CHECK(refused("name,mean,cov:a,cov:a\n", ":1: column 'cov:a' is there twice"));
+    CHECK(refused("name,mean,cov:a,cov:a\n", ":1: column 'cov:a' appears twice"));
     CHECK(refused("name,mean,cov:z\n", ":1: the model has no parameter 'z'"));
-    CHECK(refused("name,mean,cov:sigma\n", ":1: 'sigma' lives on the log scale"));
-    CHECK(refused(COLUMNS "sigma,1,1,0,0,0\n", ":2: 'sigma' lives on the log scale"));
+    CHECK(refused("name,mean,cov:sigma\n", ":1: 'sigma' is on the log scale"));
+    CHECK(refused(COLUMNS "sigma,1,1,0,0,0\n", ":2: 'sigma' is on the log scale"));
     CHECK(refused(COLUMNS "intercept,1,1,0,0,0\na,1,0.5,1,0,0\n\"b, \"\"c\"\"\",1,0,0,1,0\n"
                           "log(sigma),1,0,0,0,1\n",
                   "the covariance is not symmetric: 'a' with 'intercept' is 0.5"));
     CHECK(refused(COLUMNS "intercept,1,1,0,0,0\na,1,0,1,2,0\n\"b, \"\"c\"\"\",1,0,2,1,0\n"
                           "log(sigma),1,0,0,0,1\n",
-                  "not positive definite: given those before it, 'b, "));
+                  "not positive definite: 'b, "));
 }
 
 /* Bytes changed, left out and doubled: a sentence or a point, never a crash. */
@@ -198,7 +199,7 @@ TEST(a_run_that_starts_from_a_report_is_the_run_that_finds_it)
         REQUIRE(sbps_options_set(from, "start", path, NULL) == SBPS_OK);
         if (sbps_run_create(table, from, &run, &err) != SBPS_OK) printf("%s\n", err.text);
         REQUIRE(run);
-        CHECK(run->start_hash && run->start_metric == (bool)laplace);
+        CHECK(run->geometry.start_hash && run->geometry.start_metric == (bool)laplace);
         for (size_t j = 0; j < 4; j++)
             CHECK_NEAR(run->reference->w[j], own->reference->w[j], TOL_ROUND);
         for (size_t i = 0; i < 16; i++)
@@ -227,7 +228,7 @@ TEST(a_covariance_of_a_file_is_the_metric_of_the_run)
     for (size_t j = 0; j < 4; j++) {
         double e[4] = {0}, v[4];
         e[j] = 1.0;
-        run->a->kind->forward(run->a, e, v);
+        run->geometry.a->kind->forward(run->geometry.a, e, v);
         double length = 0.0; /* v' S^-1 v is the same whichever way it is whitened */
         for (size_t k = 0; k < 4; k++) length += v[k] * v[k] / variance[k];
         CHECK_NEAR(length * run->plan->scale * run->plan->scale, 1.0, 1e-10);

@@ -13,7 +13,7 @@ cp state again
 try 'unchanged'            0 '' '.*' "${sample[@]}" --resume again -o run.nc
 printf 'a,b\n1,0.5\n0.5,3\n' >covariance.csv
 cp state again
-try 'changed'              1 '' 'again: the file of --covariance has another content' "${sample[@]}" --resume again -o run.nc
+try 'changed'              1 '' 'again: the file given by --covariance has changed' "${sample[@]}" --resume again -o run.nc
 printf 'a,b\n1,0.5\n0.5,2\n' >covariance.csv
 try 'changed back'         0 '' '.*' "${sample[@]}" --resume again -o run.nc
 
@@ -24,7 +24,7 @@ compile -O1 || fault 'own model' 'does not compile'
 sample=("$sbps" sample data.csv --model ./mine.so --target y "${short[@]}")
 try 'own model'            0 '' '.*' "${sample[@]}" --checkpoint own -o run.nc
 compile -O2 -DMADE_ANEW -g
-try 'own model, made anew' 1 '' 'own: the file of --model has another content' "${sample[@]}" --resume own -o run.nc
+try 'own model, made anew' 1 '' 'own: the file given by --model has changed' "${sample[@]}" --resume own -o run.nc
 
 # ---- left by a killed run ----
 sleep 0 &

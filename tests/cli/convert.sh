@@ -50,7 +50,7 @@ long=(--model logistic --warmup 2000 --chains 2 --progress off)
 "$sbps" summary --csv resumed.nc >resumed.csv
 "$sbps" summary --csv whole.nc >whole.csv
 cmp -s resumed.csv whole.csv || fault 'resume' 'the resumed run is another'
-try 'resume on the text'   1 '' 'other options|other data' "$sbps" sample data.csv --target y "${long[@]}" --epochs 200 --resume c -o x.nc
+try 'resume on the text'   1 '' 'different options|different data' "$sbps" sample data.csv --target y "${long[@]}" --epochs 200 --resume c -o x.nc
 
 printf 'y,g\nyes,a\nno,"b ""c"\nyes,\n' >few.csv
 try 'JSON'                 0 '"file": "few.tbl", "rows": 2, "notes": \[.*"1 of 3 rows (is|are) left out' '' "$sbps" convert few.csv few.tbl --target y --missing drop --json
@@ -100,7 +100,7 @@ for out in parts/1.csv ./parts/../parts/1.csv link.csv hard.csv; do
         "$sbps" sample parts/0.csv parts/1.csv parts/2.csv --target y --model logistic -o "$out"
     try "sample, a pattern onto $out" 2 '' "--output: .*$out is the data file" "$sbps" sample 'parts/*.csv' --target y --model logistic -o "$out"
 done
-try 'no name to write'     2 '' 'data.csv: is there, and no converted table' "$sbps" convert parts/0.csv parts/1.csv data.csv --target y
+try 'no name to write'     2 '' 'data.csv: exists and is not a converted table' "$sbps" convert parts/0.csv parts/1.csv data.csv --target y
 try 'another header'       1 '' "other.csv:1: column . is 'z', but in data.csv it is 'x2'" bash -c "sed '1s/x2/z/' data.csv >other.csv; \"$sbps\" convert data.csv other.csv o.tbl --target y"
 
 # Groups: the table that sample would make of the text, and the same draws, effects of groups among them.

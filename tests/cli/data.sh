@@ -94,10 +94,10 @@ refused 'labels, three'    1 "labels3.csv: target 'y' holds 'maybe', 'no', 'yes'
 refused 'labels, linear'   1 "labels.csv:2: column 'y': '(yes|no)' is not a number; text labels need a model of classes" labels.csv --model linear
 try 'labels, softmax'      0 'maybe:x ~' "the classes 0, 1, ... are 'maybe', 'no', 'yes'" $(sample labels3.csv --model softmax)
 try 'constant column'      0 'z ~ normal' "^sbps: constant.csv: column 'z': the same in all rows" $(sample constant.csv)
-try 'a rare level'         0 'hood=rare .y 0 in all 10 of its rows' '' $(sample rare.csv --categorical hood --sampler hmc)
-try 'a rare level, helped' 0 'better put together, or given a prior' '' $(sample rare.csv --categorical hood --sampler hmc)
+try 'a rare level'         0 'hood=rare .y is 0 in all 10 of its rows' '' $(sample rare.csv --categorical hood --sampler hmc)
+try 'a rare level, helped' 0 'Merge rare levels, or use a prior' '' $(sample rare.csv --categorical hood --sampler hmc)
 refused 'constant, flat'   1 "column 'z' is 4 in every row" constant.csv --prior flat
-refused 'nearly constant'  1 "column 'z' is nearly constant: its standard deviation of 4.4e-16 is lost beside its mean of 4; subtract" nearly.csv
+refused 'nearly constant'  1 "column 'z' is nearly constant: its standard deviation, 4.4e-16, is too small relative to its mean, 4; subtract" nearly.csv
 try 'nearly, narrow prior' 0 'regression of .y.' '' $(sample nearly.csv --prior 'normal(0,1)')
 try 'nearly, centred'      0 'regression of .y.' '' $(sample nearly.csv --standardize)
 refused 'one row'          1 'one-row.csv.*one row' one-row.csv
@@ -159,7 +159,7 @@ shows_no_control 'control characters, path' .err
 try 'control characters, exact' 0 $'"x .*sbps: all is well",' '' "$sbps" summary control.nc --csv
 
 # Files without an end or a line, counts that stand for a word.
-refused 'endless config'   1 '/dev/zero:1: holds a zero byte' good.csv --config /dev/zero
+refused 'endless config'   1 '/dev/zero:1: contains a zero byte' good.csv --config /dev/zero
 yes | tr -d '\n' | head -c 100000 >endless.cfg
 refused 'a line too long'  1 'endless.cfg:1: too long' good.csv --config endless.cfg
 refused 'all bits set'     2 '18446744073709551615 is out of range' good.csv --batch-size 18446744073709551615

@@ -29,9 +29,9 @@ refuse() { # NAME SENTENCE FORMULA MODEL OPTION...
     [ $(grep -c '^sbps: ' .err) -le 3 ] || fault "$name" "more than two notes and a sentence: $(cat .err)"
     rm -f refused.nc
 }
-stiff='is nearly constant: its standard deviation of [^ ]* is lost beside its mean of (1e\+[0-9]*|1000000); subtract the mean, use --standardize, or leave the column out'
+stiff='is nearly constant: its standard deviation.* mean( of|,) (1e\+[0-9]*|1000000); subtract the mean, use --standardize, or leave the column out'
 alike='too far from 0 to be distinguished from the intercept in double precision: leave it out'
-unit='which is out of range for the estimates of its spread'
+unit='outside the range in which its variance can be estimated'
 column="$unit: divide the column by a power of ten, take its logarithm, or use --standardize"
 square='has values too large or too small to compute their spread: divide it by a power of ten, or take its logarithm'
 
@@ -55,7 +55,7 @@ refuse 'target of 1e80'  "the parameter 'intercept' is of the order of 1e\+79, $
 refuse 'target of 1e160' "target 'y160' has values whose squares are out of range in double precision: divide it by a power of ten" 'y160 ~ x' linear
 refuse 'target near 1e15' "target 'y15' \(mean 1e\+15, sd [0-9.]*\) varies too little for its size: subtract its mean" 'y15 ~ x' linear
 refuse 'prior of 1e-100' "the parameter 'x' is of the order of 1e-100, $unit: give it a prior of another scale" 'y ~ x' linear --prior 'normal(0,1e-100)'
-try 'horseshoe' 2 '' "--prior: a horseshoe is of coefficients as they are, and column 'big30' has an sd of .*e\+(29|30): use --standardize, or divide the column by a power of ten" \
+try 'horseshoe' 2 '' "--prior: a horseshoe applies to unscaled coefficients, and column 'big30' has a standard deviation of .*e\+(29|30): use --standardize, or divide the column by a power of ten" \
     bash -c 'sample "$@" -o refused.nc' sample 'y ~ x + big30' linear --prior 'horseshoe(1)'
 try 'map, near 1e9' 1 '' "column 'near9' $stiff" "$sbps" map table.csv 'y ~ x + near9' --model linear
 

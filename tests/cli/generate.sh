@@ -34,7 +34,7 @@ sample --ess 100 --checkpoint run.ckpt -o some.nc 2>.err >.out || fault 'checkpo
 sample --ess 300 --resume run.ckpt -o more.nc 2>.err >.out || fault 'resume' "$(cat .err)"
 "$sbps" summary more.nc --csv >more.csv
 cmp -s all.csv more.csv || fault 'resume' "$(diff all.csv more.csv | head -n 3)"
-try 'another table' 1 '' 'other options' "$sbps" sample --generate 200000 --dim 5 --data-seed 2 --model logistic \
+try 'another table' 1 '' 'different options' "$sbps" sample --generate 200000 --dim 5 --data-seed 2 --model logistic \
     --progress off --ess 300 --resume run.ckpt -o other.nc
 
 # ---- memory ----
@@ -47,14 +47,14 @@ fi
 
 # ---- refusals ----
 try 'a file too' 2 '' 'leave out' "$sbps" map logistic.csv --generate 100 --model logistic
-try 'a target' 2 '' "target is about a file" "$sbps" map --generate 100 --model logistic --target y
-try 'a storage' 2 '' 'storage is about' "$sbps" map --generate 100 --model logistic --storage float
+try 'a target' 2 '' "target applies to the columns" "$sbps" map --generate 100 --model logistic --target y
+try 'a storage' 2 '' 'storage applies to' "$sbps" map --generate 100 --model logistic --storage float
 try 'another model' 2 '' 'logistic, linear and poisson' "$sbps" map --generate 100 --model softmax
 try 'strata' 2 '' 'every row' "$sbps" sample --generate 1e5 --model logistic --minibatch strata -o x.nc
 try 'a sampler' 2 '' 'every row' "$sbps" sample --generate 1e5 --model logistic --sampler zigzag -o x.nc
 try 'surrogate' 2 '' 'every row' "$sbps" sample --generate 1e5 --model logistic --sampler surrogate -o x.nc
 try 'sag' 2 '' 'every row' "$sbps" map --generate 1e5 --model logistic --method sag
-try 'shrinkage' 2 '' 'on the fly' "$sbps" map --generate 1e5 --model logistic --prior 'horseshoe(1)'
+try 'shrinkage' 2 '' 'generated rows' "$sbps" map --generate 1e5 --model logistic --prior 'horseshoe(1)'
 try 'columns' 2 '' 'at most' "$sbps" map --generate 1e5 --model logistic --dim 2000
 
 # ---- ranks ----
@@ -69,6 +69,6 @@ for model in logistic linear; do
         cmp -s one.json .out || fault "$model on $ranks" "$(diff one.json .out | head -n 3)"
     done
 done
-try 'sample on ranks' 0 '' 'ranks     2, of 99' mpirun -n 2 "$sbps" sample --generate 200000 --dim 5 --model logistic --progress off --ess 100 -o two.nc
+try 'sample on ranks' 0 '' 'ranks     2, at least 99' mpirun -n 2 "$sbps" sample --generate 200000 --dim 5 --model logistic --progress off --ess 100 -o two.nc
 try 'too few' 2 '' 'too few for 4 ranks' mpirun -n 4 "$sbps" map --generate 1000 --model logistic
 finish

@@ -15,8 +15,8 @@ model=(t.csv 'y ~ x + (1 + x | g)' --family bernoulli --ess 200 --seed 3 --progr
 # ---- what is supported ----
 try 'its mode'       0 '^name,value intercept,.* x,.* centred_sd_g__Intercept,.* sd_g__x,.* centred_cor_g__Intercept__x,' '' "$sbps" map "${model[@]:0:4}" --csv
 cp .out mode.csv
-try 'as parameters'  0 '' "400 rows, 5 parameters.*groups +20 of 'g', [0-9]+ nodes" "$sbps" sample "${model[@]}" --ranef all -o all.nc
-try 'few rows'       0 'groups +40 effects of all factors sampled together.*chosen +a small table: nuts samples all effects' '' \
+try 'as parameters'  0 '' "400 rows, 5 parameters.*groups +20 levels of 'g', .* [0-9]+ quadrature points" "$sbps" sample "${model[@]}" --ranef all -o all.nc
+try 'few rows'       0 'groups +40 effects of all factors, sampled jointly.*chosen +nuts on all group effects: .*small table' '' \
     "$sbps" sample "${model[@]:0:4}" --dry-run
 try 'in the summary' 0 '"r_g\[level 1,Intercept\]",.*"r_g\[level 20,x\]",' '' "$sbps" summary all.nc --csv
 cp .out all.csv
@@ -104,8 +104,8 @@ awk -F, '
     }' fast.csv .out >.off || fault 'levels held fast' "$(cat .off)"
 
 # ---- what is not ----
-try 'no groups'      2 '' '\-\-prior-sd is of groups, and the table has none' "$sbps" sample t.csv 'y ~ x' --family bernoulli --prior-sd 'normal(0,1)' -o no.nc
+try 'no groups'      2 '' '\-\-prior-sd needs groups, .*has none' "$sbps" sample t.csv 'y ~ x' --family bernoulli --prior-sd 'normal(0,1)' -o no.nc
 try 'no effects'     1 '' '\-\-ranef: the table has no groups' "$sbps" sample t.csv 'y ~ x' --family bernoulli --ranef no.csv --ess 50 --progress off -o no.nc
 try 'not lkj'        2 '' 'lkj is for correlations' "$sbps" sample "${model[@]}" --prior-cor 'normal(0,1)' -o no.nc
-try 'no predictor'   2 '' 'has no linear predictor for groups' "$sbps" map t.csv 'h ~ x + (1 | g)' --model softmax
+try 'no predictor'   2 '' 'has no linear predictor for group effects' "$sbps" map t.csv 'h ~ x + (1 | g)' --model softmax
 finish

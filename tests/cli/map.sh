@@ -53,16 +53,16 @@ try 'log sigma'        0 'log\(sigma\),' '' "$sbps" laplace "${linear[@]}" --csv
 try 'laplace to a file' 0 '' '' "$sbps" laplace "${linear[@]}" -o normal.csv
 
 # ---- runs that start there ----
-try 'a dry start'      0 'start +mode.csv: U = .*gradient' '' "$sbps" sample "${logistic[@]}" --start mode.csv --dry-run
-try 'with a metric'    0 'start +normal.csv with its covariance: U = ' '' "$sbps" sample "${linear[@]}" --start normal.csv --dry-run
+try 'a dry start'      0 'start +mode.csv: negative log posterior .*gradient' '' "$sbps" sample "${logistic[@]}" --start mode.csv --dry-run
+try 'with a metric'    0 'start +normal.csv with its covariance: negative log posterior ' '' "$sbps" sample "${linear[@]}" --start normal.csv --dry-run
 try 'from the truth'   0 '' '.*' "$sbps" sample "${logistic[@]}" --start truth.csv --ess 100 --progress off -o run.nc
-try 'from a summary'   0 'start +summary.csv: U' '' bash -c "'$sbps' summary run.nc --csv >summary.csv && '$sbps' sample ${logistic[*]} --start summary.csv --dry-run"
+try 'from a summary'   0 'start +summary.csv: negative' '' bash -c "'$sbps' summary run.nc --csv >summary.csv && '$sbps' sample ${logistic[*]} --start summary.csv --dry-run"
 try 'a checkpoint'     0 '' '.*' "$sbps" sample "${linear[@]}" --start normal.csv --ess 50 --checkpoint run.ckpt --progress off -o run.nc
 cp normal.csv copy.csv
 try 'goes on'          0 '' '.*' "$sbps" sample "${linear[@]}" --start copy.csv --ess 100 --resume run.ckpt --progress off -o run.nc
 sed 's|^intercept,-\{0,1\}|&1|' normal.csv >other.csv
-try 'another start'    1 '' 'run.ckpt: written by a run with other options' "$sbps" sample "${linear[@]}" --start other.csv --ess 100 --resume run.ckpt --progress off -o run.nc
-try 'without it'       1 '' 'run.ckpt: written by a run with other options' "$sbps" sample "${linear[@]}" --ess 100 --resume run.ckpt --progress off -o run.nc
+try 'another start'    1 '' 'run.ckpt: written by a run with different options' "$sbps" sample "${linear[@]}" --start other.csv --ess 100 --resume run.ckpt --progress off -o run.nc
+try 'without it'       1 '' 'run.ckpt: written by a run with different options' "$sbps" sample "${linear[@]}" --ess 100 --resume run.ckpt --progress off -o run.nc
 
 # ---- what cannot be ----
 try 'csv and json'     2 '' 'use --csv or --json, not both' "$sbps" map "${logistic[@]}" --csv --json

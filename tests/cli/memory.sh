@@ -4,7 +4,7 @@
 
 "$sbps" simulate logistic --rows 500 --dim 2 -o data.csv || exit 1
 sample=("$sbps" sample data.csv --model logistic --target y)
-try 'draws'   1 '' 'draws of 3 parameters need .* GiB of memory, this machine or container allows .* GiB: ask for fewer' \
+try 'draws'   1 '' 'draws of 3 parameters need .* GiB of memory, but this machine or container allows .* GiB: reduce' \
     "${sample[@]}" --draws 1e12 -o run.nc
 try 'chains'  1 '' '1000 chains of 1e.09 draws .* need .* GiB' "${sample[@]}" --chains 1000 --draws 1e9 -o run.nc
 [ -e run.nc ] && fault 'draws' 'a file was written'

@@ -37,16 +37,16 @@ sed -n '/^## Example/,/^## References/s/^    //p' "$root/docs/models/network.md"
 sbps() { "$sbps" "$@"; }
 [ "$(wc -l <example.sh)" -eq 3 ] || fault 'network example' "$(wc -l <example.sh) lines, want 3"
 ( . ./example.sh ) >example.out 2>example.err || fault 'network example' "$(head -c 300 example.err)"
-grep -q '^  mind .*its weights are not' example.err || fault 'network example' 'no word on what is identified'
+grep -q '^  note .*the weights are not' example.err || fault 'network example' 'no word on what is identified'
 grep -q 'warning' example.err && fault 'network example' "$(grep warning example.err)"
 grep -Eq '^l2:1:u1 +-(5[.]9|6[.]0)' example.out || fault 'network example' "$(tail -5 example.out)"
 
 printf 'n,x,days\n1,0.5,90\n3,0.2,120\n2,0.1,200\n9,0.7,365\n' >exposure.csv
-try 'raw exposure'      0 'mind +the offset runs from 90 to 365 .* it should be the logarithm' '' "$sbps" sample exposure.csv --model poisson --target n --offset days --dry-run
+try 'raw exposure'      0 'note +the offset ranges from 90 to 365 .* use its logarithm' '' "$sbps" sample exposure.csv --model poisson --target n --offset days --dry-run
 
 try 'simulate corners'  0 '' '' "$sbps" simulate multimodal --rows 500 --dim 2 -o m.csv
 [ "$(head -1 m.csv)" = x1,x2,x3,x4 ] || fault 'simulate corners' "header $(head -1 m.csv)"
-try 'no truth'          '[12]' '' 'multimodal draws no weights' "$sbps" simulate multimodal -o m2.csv --truth t.csv
+try 'no truth'          '[12]' '' 'multimodal has no true coefficients' "$sbps" simulate multimodal -o m2.csv --truth t.csv
 try 'multimodal'        0 '' 'the chains have not converged' "$sbps" sample m.csv --model multimodal -o m.nc "${quick[@]}"
 try 'separate modes'    0 '1\. The chains stay in separate regions and none moved between them: +w[12] +is +in +-1.* \(chains' '' "$sbps" diagnose m.nc
 try 'one mode'          0 '' '.*' "$sbps" sample m.csv --model multimodal --chains 1 -o one.nc "${quick[@]}"

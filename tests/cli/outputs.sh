@@ -19,7 +19,7 @@ await() { # PID CONDITION...
 
 # ---- a checkpoint that cannot be written ----
 "${quick[@]}" --ess 100 -o good.nc 2>.err || fault 'good' "$(tail -n 1 .err)"
-try 'full disk' 0 '' 'warning: no checkpoint: /dev/full: cannot be written' \
+try 'full disk' 0 '' 'warning: checkpoint not written: /dev/full: cannot be written' \
     "${quick[@]}" --ess 200 -o full.nc --checkpoint /dev/full
 try 'full disk: draws' 0 '^name,mean' '' "$sbps" summary full.nc --csv
 
@@ -152,7 +152,7 @@ cases=$((cases + 1))
 "${sample[@]}" --seconds 500 -o one.nc --skeleton both.skeleton >.out 2>.first &
 pid=$!
 await $pid test -s both.skeleton || fault 'two writers' "the first ended: $(tail -n 1 .first)"
-try 'two writers' 1 '' 'both.skeleton: another run is writing it' "${quick[@]}" --ess 100 -o two.nc --skeleton both.skeleton
+try 'two writers' 1 '' 'both.skeleton: another run is writing to it' "${quick[@]}" --ess 100 -o two.nc --skeleton both.skeleton
 [ -e two.nc ] && fault 'two writers' 'the second run was made'
 
 # ---- and so has an output ----

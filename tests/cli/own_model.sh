@@ -33,7 +33,7 @@ run 'not a library'  '[12]' '--model: cannot load ./data.csv' --model ./data.csv
 try 'bad target' '[12]' '' './mine.so: a row whose target is .*: want 0 or 1' "$sbps" sample data.csv --model ./mine.so --target x1
 try 'offset'     '[12]' '' '--offset: model ./mine.so has no linear predictor' "$sbps" sample data.csv --model ./mine.so --target y --offset x1
 printf 'model = ./mine.so\n' >config
-try 'config'     '[12]' '' 'config:1: a file cannot have code loaded: say --model ./mine.so on the command line' "$sbps" sample data.csv --target y --config config
+try 'config'     '[12]' '' 'config:1: a config file cannot load code: use --model ./mine.so on the command line' "$sbps" sample data.csv --target y --config config
 try 'simulate'   '[12]' '' "cannot simulate './mine.so'" "$sbps" simulate ./mine.so -o y.csv
 
 refuse() { # NAME SENTENCE SED: the example, spoilt
@@ -57,7 +57,7 @@ refuse 'one part'  "for parameter 2, .x2., the gradient is" 's/out\[j\] = residu
 # A gradient that is wrong only where none is looked at beforehand: flights leave for ever.
 sed 's/out\[j\] = residual \* x\[j\];/out[j] = j == 2 \&\& w[2] > 2.9 ? 3.0 : residual * x[j];/' "$root/examples/model.c" >lost.c
 compile lost.c lost.so || fault 'lost' 'does not compile'
-run 'leaves for ever' '[12]' 'chain [1-4] of sbps has left the posterior: .* the slopes that it follows are not those of the density' --model ./lost.so --sampler sbps
+run 'leaves for ever' '[12]' 'chain [1-4] of sbps has left the posterior: .* the gradient of the model does not seem to match' --model ./lost.so --sampler sbps
 
 # Names made of the columns'.
 sed 's/\.check = check,/.check = check, .name_by_columns = name_it,/; s/^const sbps_model_table/#include <stdio.h>\nstatic void name_it(size_t columns, const char *const *names, size_t j, size_t size, char *text)\n{ (void)columns; snprintf(text, size, "slope of %s", names[j]); }\n&/' \

@@ -96,7 +96,7 @@ try 'another word'        2 '' "--encoding: unknown value 'latin'" "${predict[@]
 head -c 1000 linear.nc >cut.nc
 LC_ALL=C sed 's/{"version":1,/{"version":9,/' linear.nc >changed.nc # the design is text in the file
 for what in predict score loo; do
-    try "$what: a changed byte" 1 '' 'changed.nc: not a run file of sbps, or cut short: its checksum does not agree' "$sbps" $what changed.nc table.csv
+    try "$what: a changed byte" 1 '' 'changed.nc: not a run file of sbps, or cut short: its checksum does not match' "$sbps" $what changed.nc table.csv
     try "$what: an empty run"   1 '' 'sbps: empty.nc: [a-z ]+' "$sbps" $what empty.nc table.csv
     try "$what: a cut run"      1 '' 'sbps: cut.nc: [a-z ]+' "$sbps" $what cut.nc table.csv
     try "$what: an empty table" 1 '' 'nothing.csv:1: the file is empty' "$sbps" $what linear.nc nothing.csv

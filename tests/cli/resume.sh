@@ -164,14 +164,14 @@ refuse() { # NAME WORDS COMMAND...
     [ -e no.nc ] && fault "$name" 'no.nc was written'
 }
 
-refuse 'other seed'    'other options' "${sample[@]}" --seed 2 --resume whole.state
-refuse 'other prior'   'other options' "${sample[@]}" --prior 'normal(0,1)' --resume whole.state
-refuse 'other chains'  'other options' "${sample[@]}" --chains 3 --resume whole.state
+refuse 'other seed'    'different options' "${sample[@]}" --seed 2 --resume whole.state
+refuse 'other prior'   'different options' "${sample[@]}" --prior 'normal(0,1)' --resume whole.state
+refuse 'other chains'  'different options' "${sample[@]}" --chains 3 --resume whole.state
 sed '2s/^0/2/;2s/^1/0/;2s/^2/1/' data.csv >other.csv
 cmp -s data.csv other.csv && fault 'other data' 'the data are not other'
 other=("${sample[@]}")
 other[2]=other.csv
-refuse 'other data'    'other data' "${other[@]}" --resume whole.state
+refuse 'other data'    'different data' "${other[@]}" --resume whole.state
 refuse 'no checkpoint' 'nowhere' "${sample[@]}" --resume nowhere
 size=$(stat -c %s whole.state)
 head -c $((size / 2)) whole.state >torn.state

@@ -27,10 +27,10 @@ cases=$((cases + 1))
 "$sbps" summary --csv whole.nc >whole.txt
 "$sbps" summary --csv resumed.nc | cmp -s - whole.txt || fault 'resumed' 'another answer'
 
-try 'no mode'       2 '' 'is no estimate of them' "$sbps" map table.csv --formula 'y ~ x1' --family gaussian --prior 'hs()'
-try 'no flights'    2 '' 'sampled by hmc alone, not by sbps' "${sample[@]}" --prior 'hs()' --sampler sbps -o no.nc
-try 'no groups'     2 '' 'with groups no prior shrinks' "$sbps" sample table.csv 'y ~ x1 + (1 | g)' --family gaussian --prior 'hs()' -o no.nc
-try 'no classes'    2 '' 'model softmax are not shrunk' "$sbps" sample table.csv 'k ~ x1' --family categorical --prior 'hs()' -o no.nc
+try 'no mode'       2 '' 'is not a usable estimate' "$sbps" map table.csv --formula 'y ~ x1' --family gaussian --prior 'hs()'
+try 'no flights'    2 '' 'shrinkage priors need hmc, not sbps' "${sample[@]}" --prior 'hs()' --sampler sbps -o no.nc
+try 'no groups'     2 '' 'not available in models with groups' "$sbps" sample table.csv 'y ~ x1 + (1 | g)' --family gaussian --prior 'hs()' -o no.nc
+try 'no classes'    2 '' 'not available for model softmax' "$sbps" sample table.csv 'k ~ x1' --family categorical --prior 'hs()' -o no.nc
 try 'not of sigma'  2 '' 'horseshoe is a prior of coefficients' "${sample[@]}" --prior-sigma 'horseshoe(1)' -o no.nc
 try 'a wrong name'  2 '' 'expected horseshoe\(df, scale_global, df_global, scale_slab, df_slab\)' "${sample[@]}" --prior 'horseshoe(scale=1)' -o no.nc
 try 'too much R2'   2 '' 'mean_R2 below 1' "${sample[@]}" --prior 'R2D2(1.2)' -o no.nc

@@ -67,7 +67,7 @@ try 'resumed'     0 '' '.*' "${plain[@]}" --resume state --trace whole.csv -o wh
 cmp -s whole.csv first.csv || fault 'resumed' 'another trace than in one go'
 
 try 'no band'     '[12]' '' '--trace: hmc has no band.*--sampler sbps' "${sample[@]}" --batch-size auto --sampler hmc --trace no.csv -o no.nc
-try 'no chain'    '[12]' '' '--trace-chain: there is no chain 3 of 2' "${plain[@]}" --trace no.csv --trace-chain 3 -o no.nc
+try 'no chain'    '[12]' '' '--trace-chain: there is no chain 3; the run has 2' "${plain[@]}" --trace no.csv --trace-chain 3 -o no.nc
 try 'no folder'   '[12]' '' '--trace' "${plain[@]}" --trace nowhere/t.csv -o no.nc
 try 'the data'    '[12]' '' '--trace: data.csv is the data file' "${plain[@]}" --trace data.csv -o no.nc
 finish

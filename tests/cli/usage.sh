@@ -101,7 +101,7 @@ try 'config: bad line'     2 '' 'bad-line.conf:2: want .name = value' "${sample[
 try 'config: bad value'    2 '' "bad-value.conf:3: band: 'wide' is not a number" "${sample[@]}" --config bad-value.conf
 try 'config: bad name'     2 '' "bad-name.conf:1: unknown option 'bnad', did you mean 'band'" "${sample[@]}" --config bad-name.conf
 try 'config: open quote'   2 '' 'bad-quote.conf:1: model: a quote' "${sample[@]}" --config bad-quote.conf
-try 'config: twice'        2 '' "twice.conf:2: 'band' was set already on line 1" "${sample[@]}" --config twice.conf
+try 'config: twice'        2 '' "twice.conf:2: 'band' was already set on line 1" "${sample[@]}" --config twice.conf
 try 'config: none there'   1 '' 'none.conf: No such file' "${sample[@]}" --config none.conf
 try 'config: a folder'     1 '' '\.: Is a directory' "${sample[@]}" --config .
 

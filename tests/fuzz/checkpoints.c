@@ -156,7 +156,7 @@ static model_file make_file(const char *of, bool warm_up)
     run->tuned.round_events = 100;
     for (size_t i = 0; i < run->chain_count; i++) run->chains[i].state->events = 100;
     for (size_t round = 0; round < 3; round++) {
-        run->last_checkpoint = -1e9; /* each round makes one */
+        run->files.last_checkpoint = -1e9; /* each round makes one */
         if (sbps_run_advance(run, &finished, &err) != SBPS_OK) give_up(of, &err);
     }
     load(&f, path);

@@ -19,6 +19,8 @@
 #include "store/checkpoint.h"
 #include "table/mapped_table.h"
 #include "table/row_groups.h"
+#include "inference/options/start_point.h"
+#include "store/netcdf_file.h"
 
 #include <zlib.h>
 

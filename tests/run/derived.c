@@ -8,7 +8,9 @@
 #include "model/likelihood/random_variates.h"
 #include "model/mixed/mixed.h"
 
+#include "inference/run/describe.h"
 #include "stat/sample.h"
+#include "store/netcdf_file.h"
 
 #define GROUPS 12
 #define EACH   8
@@ -150,7 +152,7 @@ TEST(correlations_are_those_of_the_draws)
     outcome o = outcome_of(2, THREE, NULL);
     const result *r = o.r;
     CHECK(r->dim == o.run->target->dim && place_of(r, "cor_g__a__b") == 8);
-    CHECK(!strcmp(o.run->names[8], "partial_cor_g__a__b"));
+    CHECK(!strcmp(o.run->report.coordinates[8], "partial_cor_g__a__b"));
     CHECK(place_of(r, "cor_g__Intercept__a") == 6 && place_of(r, "cor_g__Intercept__b") == 7);
     check_draws(&o, 8);
     check_prior(&o);

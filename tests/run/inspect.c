@@ -5,6 +5,7 @@
 
 #include "core/rng.h"
 #include "inference/run/run.h"
+#include "inference/run/run_files.h"
 
 #define ROWS    200
 #define COLUMNS 3

@@ -87,7 +87,7 @@ static void check_loss(const char *sampler, size_t rows)
     for (size_t i = 0; i < ROUNDS_MAX && !finished && status == SBPS_OK; i++)
         status = sbps_run_advance(run, &finished, &error);
     CHECK(status == SBPS_BAD_DATA);
-    CHECK(strstr(error.text, "column 'a' has become NaN while the run went on"));
+    CHECK(strstr(error.text, "column 'a' became NaN during the run"));
     CHECK(draws_of(run, &finite) > 0 && finite);
     sbps_run_destroy(run);
     sbps_table_destroy(table);

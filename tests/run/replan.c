@@ -43,7 +43,7 @@ static sbps_result *sample(const char *path, const char *settings)
     return r;
 }
 
-/* A seed for which hmc took over, looked for once; 0: none did. */
+/* A seed for which a run switches to hmc, searched for once; 0: none does. */
 static int seed_of_takeover(const char *path)
 {
     static int seed;

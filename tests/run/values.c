@@ -3,6 +3,7 @@
 #include "inference/run/run.h"
 
 #include "stat/sample.h"
+#include "inference/run/collect.h"
 
 typedef struct {
     double error; /* root mean square of what is stored less the truth, and of what is stated */

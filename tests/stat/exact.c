@@ -117,20 +117,21 @@ TEST(what_cannot_be_done_is_refused_in_a_sentence)
         "model=linear sampler=zigzag-ss",
         "--sampler: zigzag-ss needs an exact bound on every row's slope, which logistic has "
         "and linear has not; sbps takes any model");
-    refused("model=logistic sampler=zigzag-cv batch-size=4",
-            "--batch-size: zigzag-cv takes one row at a time; sbps and lipsbps take batches");
-    refused("model=logistic sampler=zigzag batch-size=4",
-            "--batch-size: zigzag looks at every row; sbps takes batches");
-    refused("model=logistic sampler=sbps batch-size=1",
-            "--batch-size: sbps needs at least 2 rows, since their spread is what the band is "
-            "made of; lipsbps takes 1");
-    refused("model=logistic sampler=lipsbps control-variate=gradient",
-            "--control-variate: the bounds of lipsbps are for 'none'; sbps takes others");
-    refused("model=logistic sampler=zigzag-cv control-variate=none",
-            "--control-variate: the bounds of zigzag-cv are for 'gradient'; sbps takes others");
     refused(
-        "model=logistic sampler=local-bps gradient-noise=1",
-        "--gradient-noise: local-bps needs bounds, and added noise has none; sbps takes it");
+        "model=logistic sampler=zigzag-cv batch-size=4",
+        "--batch-size: zigzag-cv uses one row at a time; sbps and lipsbps use mini-batches");
+    refused("model=logistic sampler=zigzag batch-size=4",
+            "--batch-size: zigzag uses every row; sbps uses mini-batches");
+    refused("model=logistic sampler=sbps batch-size=1",
+            "--batch-size: sbps needs at least 2 rows, to estimate the variance; lipsbps "
+            "accepts 1");
+    refused("model=logistic sampler=lipsbps control-variate=gradient",
+            "--control-variate: lipsbps requires 'none'; sbps accepts others");
+    refused("model=logistic sampler=zigzag-cv control-variate=none",
+            "--control-variate: zigzag-cv requires 'gradient'; sbps accepts others");
+    refused("model=logistic sampler=local-bps gradient-noise=1",
+            "--gradient-noise: local-bps needs bounded gradients, and added noise is "
+            "unbounded; use sbps");
 }
 
 CHECK_MAIN

@@ -42,7 +42,7 @@ TEST(the_frozen_metric_is_shared_and_has_the_scales)
             CHECK(run->chains[c].s.a->data[j] == a[j]);
     }
     CHECK_NEAR(sum, (double)d, TOL_SUM);
-    CHECK(memcmp(a, run->a->data, d * sizeof *a)); /* it has learned */
+    CHECK(memcmp(a, run->geometry.a->data, d * sizeof *a)); /* it has learned */
     sbps_run_destroy(run);
     sbps_table_destroy(none);
     sbps_options_destroy(options);

@@ -88,14 +88,14 @@ TEST(another_runs_checkpoint_is_refused_by_the_name_of_the_block)
     checkpoint_block blocks[5];
     s.counter = before.counter = 99;
     blocks_of(&s, blocks);
-    check_mismatch(path, blocks, 3, "a block 'options' this run does not know");
+    check_mismatch(path, blocks, 3, "an unknown block 'options'");
     blocks[4] = (checkpoint_block){"more", NULL, 0};
     check_mismatch(path, blocks, 5, "no block 'more'");
     blocks[2].name = "count";
     check_mismatch(path, blocks, 4, "no block 'count'");
     blocks[2].name = "counter";
     blocks[3].size--;
-    check_mismatch(path, blocks, 4, "'options' has 15 bytes, this run wants 14");
+    check_mismatch(path, blocks, 4, "'options' has 15 bytes, but this run needs 14");
     CHECK(memcmp(&s, &before, sizeof s) == 0); /* nothing was filled in */
     unlink(path);
 }

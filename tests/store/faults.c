@@ -7,10 +7,11 @@
 #include "store/sample.h"
 
 #include "store/checkpoint.h"
-#include "store/skeleton.h"
-#include "store/trace_file.h"
+#include "store/path_files.h"
 
 #include "path/path.h"
+#include "store/netcdf_file.h"
+#include "store/result_csv.h"
 
 #include <stdarg.h>
 

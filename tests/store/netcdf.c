@@ -4,6 +4,8 @@
 
 #include "store/foreign.h"
 #include "store/trailer.h"
+#include "store/netcdf_file.h"
+#include "store/result_csv.h"
 
 #include <netcdf.h>
 
@@ -170,9 +172,9 @@ TEST(other_shapes_than_ours_are_refused)
     f = ours, f.type = NC_FLOAT;
     check_foreign(f, ": w: ");
     f = ours, f.draws = f.stats_draws = (size_t)1 << 60;
-    check_foreign(f, "more than it can");
+    check_foreign(f, "larger than the file allows");
     f = ours, f.dim = 10000000;
-    check_foreign(f, "more than it can");
+    check_foreign(f, "larger than the file allows");
 }
 
 TEST(what_is_no_run_file_is_refused)
@@ -181,9 +183,9 @@ TEST(what_is_no_run_file_is_refused)
     sample_store(path, "", 0);
     check_refused(path, SBPS_BAD_FILE, "the file is empty");
     sample_store(path, "chain,draw,x\n0,0,1\n", 19);
-    check_refused(path, SBPS_BAD_FILE, "does not begin as");
+    check_refused(path, SBPS_BAD_FILE, "does not start like");
     sample_store(path, "\x89HDF\r\n\x1a\n", 8);
-    check_refused(path, SBPS_BAD_FILE, "does not begin as");
+    check_refused(path, SBPS_BAD_FILE, "does not start like");
     check_refused(sample_path("none.nc"), SBPS_NO_FILE, "No such file");
     check_refused("/dev/null", SBPS_NO_FILE, "cannot be read");
     char folder[600];

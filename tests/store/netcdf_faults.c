@@ -5,6 +5,7 @@
 #include "check.h"
 
 #include "store/sample.h"
+#include "store/netcdf_file.h"
 
 #include <netcdf.h>
 #include <netcdf_mem.h>
@@ -186,7 +187,7 @@ static blotted write_blotted(const result *r, const char *path, size_t at)
         if (!freopen("/dev/null", "w", stderr)) _exit(BLOT_LOST);
         blot = 64, blot_at = at;
         sbps_status status = result_write_netcdf(r, path, &err);
-        bool seen = status != SBPS_OK && strstr(err.text, "does not read back");
+        bool seen = status != SBPS_OK && strstr(err.text, "cannot be read back");
         _exit(status == SBPS_NO_MEM && !seen ? BLOT_LOST : seen ? BLOT_SEEN : BLOT_MISSED);
     }
     if (waitpid(child, &how, 0) != child) return BLOT_LOST;

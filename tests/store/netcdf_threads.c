@@ -6,6 +6,7 @@
 #include "store/foreign.h"
 #include "store/netcdf_lock.h"
 #include "store/prediction_file.h"
+#include "store/netcdf_file.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

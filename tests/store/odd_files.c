@@ -4,7 +4,9 @@
 
 #include "store/foreign.h"
 
-#include "store/append_file.h"
+#include "store/path_files.h"
+#include "store/netcdf_file.h"
+#include "store/result_csv.h"
 
 static void store_text(const char *path, const char *text)
 {
@@ -124,9 +126,9 @@ TEST(a_file_that_grows_has_one_writer)
     REQUIRE(grow(path, 0, &one, &err) == SBPS_OK);
     CHECK(append_file_sync(&one, &bytes, &err) == SBPS_OK && bytes == 4);
     CHECK(grow(path, 0, &two, &err) == SBPS_NO_FILE);
-    CHECK(strstr(err.text, "another run is writing it") != NULL);
+    CHECK(strstr(err.text, "another run is writing to it") != NULL);
     CHECK(grow(path, 4, &two, &err) == SBPS_NO_FILE);
-    CHECK(strstr(err.text, "another run is writing it") != NULL);
+    CHECK(strstr(err.text, "another run is writing to it") != NULL);
     append_file_close(&one);
     CHECK(holds(path, "a,b\n")); /* who was refused has left it alone */
     REQUIRE(grow(path, 4, &two, &err) == SBPS_OK);
@@ -154,11 +156,11 @@ TEST(only_the_file_of_the_checkpoint_is_resumed)
     append_file file;
     sbps_error err;
     store_text(path, "a,b\n1,2\n");
-    CHECK(grow(path, 3, &file, &err) == SBPS_MISMATCH && strstr(err.text, "first line"));
+    CHECK(grow(path, 3, &file, &err) == SBPS_MISMATCH && strstr(err.text, "header line"));
     CHECK(grow(path, 7, &file, &err) == SBPS_MISMATCH && strstr(err.text, "byte 7"));
     CHECK(grow(path, 9, &file, &err) == SBPS_MISMATCH && strstr(err.text, "has 8 bytes"));
     store_text(path, "a,c\n1,2\n");
-    CHECK(grow(path, 8, &file, &err) == SBPS_MISMATCH && strstr(err.text, "other columns"));
+    CHECK(grow(path, 8, &file, &err) == SBPS_MISMATCH && strstr(err.text, "different columns"));
     CHECK(holds(path, "a,c\n1,2\n"));
     unlink(path);
 }

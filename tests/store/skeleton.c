@@ -3,7 +3,7 @@
 
 #include "path/path.h"
 #include "store/sample.h"
-#include "store/skeleton.h"
+#include "store/path_files.h"
 
 static const char *const names[] = {"intercept", "a,b"};
 
@@ -77,11 +77,11 @@ static void check_refused(const char *text, uint64_t resume_at, const char *mess
 
 TEST(another_runs_skeleton_is_refused_and_left_alone)
 {
-    check_refused(HEADER FIRST, strlen(HEADER FIRST) + 1, "the checkpoint was made at");
+    check_refused(HEADER FIRST, strlen(HEADER FIRST) + 1, "when the checkpoint was written");
     check_refused(HEADER FIRST, strlen(HEADER FIRST) - 2, "no line ends at byte");
-    check_refused(HEADER FIRST, 5, "less than its first line");
+    check_refused(HEADER FIRST, 5, "inside the header line");
     check_refused("chain,time,event,rows,slope\n" HEADER FIRST FIRST, 2 * strlen(HEADER),
-                  "other columns");
+                  "different columns");
     sbps_error err = {0};
     skeleton_file *f;
     CHECK(skeleton_open(sample_path("none.csv"), names, 2, 9, &f, &err) == SBPS_NO_FILE);

@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "store/sample.h"
+#include "store/result_csv.h"
 
 #include <locale.h>
 

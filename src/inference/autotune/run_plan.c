@@ -1,10 +1,11 @@
-/* What the options leave open is decided here: model, sampler, metric, mini-batch, settings.
- * `--paper` is a row of settings like ours; what the user gives goes before either. */
+/* Decisions that the options leave open: model, sampler, metric, mini-batches, settings.
+ * `--paper` selects another row of default settings; options given by the user override both.
+ */
 #include "inference/autotune/run_plan.h"
 #include "core/kind_tables.h"
 #include "core/printable.h"
+#include "inference/options/coordinate_priors.h"
 #include "inference/options/crossed_method.h"
-#include "inference/options/shrink_coefficients.h"
 #include "linalg/real.h"
 #include "model/mixed/mixed.h"
 
@@ -12,13 +13,13 @@
 #include <string.h>
 
 #define BATCH_DEFAULT    ((size_t)104) /* thirteen cache lines of doubles */
-#define WINDOW_FROM      100.0 /* rows per batch row, from which windows replace random rows */
-#define BAND_FIRST       5.0   /* before warm-up has chosen */
-#define DT_MIN           1e-6  /* of the posterior's scale */
-#define LOWRANK_FROM     100.0 /* parameters: below, a bounce is cheap either way */
-#define LOWRANK_WORK     0.5   /* of a dense map, that it may cost at most */
+#define WINDOW_FROM      100.0 /* table rows per batch row from which windows are used */
+#define BAND_FIRST       5.0   /* width of the band before warm-up chooses it */
+#define DT_MIN           1e-6  /* in units of the posterior's scale */
+#define LOWRANK_FROM     100.0 /* parameters; below, every metric is cheap */
+#define LOWRANK_WORK     0.5   /* largest work relative to a dense metric */
 #define PAPER_BATCH      ((size_t)100)
-#define GAUSSIAN_REFRESH 0.5 /* per radian of a turn: best of 0.1..1 on one table, d = 20 */
+#define GAUSSIAN_REFRESH 0.5 /* per radian: best of 0.1..1 on one table, d = 20 */
 
 static const sampler_settings settings_default = {.band = {
                                                       .width = BAND_FIRST,
@@ -38,6 +39,7 @@ static const sampler_settings settings_paper = {.band = {
                                                     .keep_variance = true,
                                                 }};
 
+/* Fails, suggesting the nearest name of a registry. */
 static sbps_status unknown(const char *option, const char *name, const void *kinds,
                            sbps_error *err)
 {
@@ -47,39 +49,40 @@ static sbps_status unknown(const char *option, const char *name, const void *kin
                 did_you_mean(";", name, names, count).text);
 }
 
+/* Finds the model named by the options. */
 static sbps_status choose_model(const sbps_options *o, run_plan *plan, sbps_error *err)
 {
     if (!o->model || !*o->model)
-        return fail(err, SBPS_BAD_ARG, "--model is missing; 'sbps list models' names them");
+        return fail(err, SBPS_BAD_ARG, "--model is missing; 'sbps list models' lists them");
     plan->model = options_model(o);
     if (!plan->model) return unknown("model", o->model, model_kinds, err);
     if (o->trials && *o->trials && plan->model->support != SUPPORT_PROPORTIONS)
-        return fail(err, SBPS_BAD_ARG, "--trials: model %s counts none; binomial does",
-                    o->model);
+        return fail(err, SBPS_BAD_ARG,
+                    "--trials: model %s has no number of trials; binomial has", o->model);
     return SBPS_OK;
 }
 
-/* A table has at least two rows; one row stands for none. */
+/* Checks that model and table fit. A single row stands for no table. */
 static sbps_status check_table(const char *name, const model_kind *model, const rows *data,
                                sbps_error *err)
 {
     bool rowless = model->facts.rowless;
     if (rowless && data->local_rows > 1)
-        return fail(err, SBPS_BAD_ARG, "model %s is a density by itself and takes no table",
+        return fail(err, SBPS_BAD_ARG, "model %s is a density without data and takes no table",
                     name);
     if (!rowless && data->local_rows == 1)
         return fail(err, SBPS_BAD_ARG, "model %s needs a table", name);
     if (!model->facts.any_storage && (data->storage.x_float || data->storage.start))
         return fail(err, SBPS_BAD_ARG,
-                    "--storage: model %s reads rows of doubles, and this table holds %s", name,
-                    data->storage.kind->name);
+                    "--storage: model %s needs rows of doubles, but this table is stored as %s",
+                    name, data->storage.kind->name);
     if (!model->facts.regression && data->offset)
         return fail(err, SBPS_BAD_ARG,
-                    "--offset: model %s has no linear predictor that it could be added to",
-                    name);
+                    "--offset: model %s has no linear predictor to add it to", name);
     return SBPS_OK;
 }
 
+/* Chooses the model; with groups, the mixed model built on it. */
 static sbps_status model_of(const sbps_options *o, const rows *data, bool run,
                             const model_kind **out, sbps_error *err)
 {
@@ -90,8 +93,7 @@ static sbps_status model_of(const sbps_options *o, const rows *data, bool run,
         status = groups_check_levels(plan.model, data, err);
     if (status == SBPS_OK && data->member_rows &&
         !(*out = mixed_of(data, plan.model, crossed_joint(o, data, run))))
-        return fail(err, SBPS_BAD_ARG,
-                    "--model: %s has no linear predictor for groups to enter",
+        return fail(err, SBPS_BAD_ARG, "--model: %s has no linear predictor for group effects",
                     plan.model->name);
     return status == SBPS_OK ? check_table(o->model, *out, data, err) : status;
 }
@@ -102,10 +104,13 @@ sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind
     return model_of(o, data, false, out, err);
 }
 
+/* Chooses the sampler: hmc for shrinkage priors, nuts or hmc if all effects are sampled,
+ * boomerang for groups, else sbps. */
 static sbps_status choose_sampler(const sbps_options *o, const rows *data, run_plan *plan,
                                   sbps_error *err)
 {
-    /* sums of many rows are nearly normal: along the orbits of the normal there is little left to bounce off */
+    /* groups are sums of many rows and nearly normal: few bounces along the orbits of the
+     * normal */
     bool shrinks = shrinkage_requested(o);
     const char *usual = shrinks                                                      ? "hmc"
                         : plan->model->transformation.apply && crossed_nuts(o, data) ? "nuts"
@@ -116,21 +121,19 @@ static sbps_status choose_sampler(const sbps_options *o, const rows *data, run_p
     plan->sampler = sampler_find(name);
     if (!plan->sampler) return unknown("sampler", name, sampler_kinds, err);
     if (shrinks && strcmp(name, "hmc"))
-        return fail(err, SBPS_BAD_ARG,
-                    "--sampler: scales of coefficients are sampled by hmc alone, not by %s",
-                    name);
+        return fail(err, SBPS_BAD_ARG, "--sampler: shrinkage priors need hmc, not %s", name);
     if (!plan->model->transformation.apply || !strcmp(name, "hmc") || !strcmp(name, "nuts"))
         return SBPS_OK;
     return fail(
         err, SBPS_BAD_ARG,
-        "--sampler: the effects of all factors are sampled together, which hmc and nuts do and "
-        "%s does not; --crossed integrate leaves those of one factor out, where the "
-        "others have at most %zu",
+        "--sampler: all group effects are sampled jointly here, which %s cannot do: use hmc or "
+        "nuts, or --crossed integrate if all factors but the largest have at most %zu effects",
         name, EXPLICIT_MAX);
 }
 
-/* For predictor models the gradient at the mode costs one number a row and takes out most of the
- * noise; a model given w itself would pay twice for every slope. */
+/* Default control variate. For regressions the gradient at the mode costs one number per row
+ * and removes most of the noise; models without a predictor would evaluate every slope twice.
+ */
 static const char *usual_control_variate(const sbps_options *o, const run_plan *plan)
 {
     if (plan->sampler->control_variate) return plan->sampler->control_variate;
@@ -138,22 +141,23 @@ static const char *usual_control_variate(const sbps_options *o, const run_plan *
     return "gradient";
 }
 
-/* What a sampler's exact bounds do not cover. */
+/* Refuses options for which the sampler has no exact bounds. */
 static sbps_status check_bounded(const sbps_options *o, const run_plan *plan, sbps_error *err)
 {
     const sampler_kind *kind = plan->sampler;
     if (strcmp(plan->control_variate, kind->control_variate))
         return fail(err, SBPS_BAD_ARG,
-                    "--control-variate: the bounds of %s are for '%s'; sbps takes others",
-                    kind->name, kind->control_variate);
+                    "--control-variate: %s requires '%s'; sbps accepts others", kind->name,
+                    kind->control_variate);
     if (o->gradient_noise > 0.0)
-        return fail(
-            err, SBPS_BAD_ARG,
-            "--gradient-noise: %s needs bounds, and added noise has none; sbps takes it",
-            kind->name);
+        return fail(err, SBPS_BAD_ARG,
+                    "--gradient-noise: %s needs bounded gradients, and added noise is "
+                    "unbounded; use sbps",
+                    kind->name);
     return SBPS_OK;
 }
 
+/* Chooses the metric and the control variate as far as options and sampler determine them. */
 static sbps_status choose_metric(const sbps_options *o, run_plan *plan, sbps_error *err)
 {
     const char *usual = plan->sampler->metric ? plan->sampler->metric
@@ -162,24 +166,23 @@ static sbps_status choose_metric(const sbps_options *o, run_plan *plan, sbps_err
     const char *name = is_auto(o->metric) ? usual : o->metric;
     plan->metric = metric_find(name);
     if (plan->model->transformation.apply && !is_auto(o->metric))
-        return fail(
-            err, SBPS_BAD_ARG,
-            "--metric: where the effects of all factors are sampled together it is made "
-            "of products with the Hessian: auto; --crossed integrate takes others");
+        return fail(err, SBPS_BAD_ARG,
+                    "--metric: only auto is available when all group effects are sampled "
+                    "jointly; --crossed integrate accepts others");
     if (!plan->metric) return fail(err, SBPS_BAD_ARG, "--metric: there is no '%s'", name);
     bool uses_segments = plan->sampler->curve && !plan->sampler->full && !plan->sampler->metric;
     plan->auto_metric = is_auto(o->metric) && uses_segments && !o->paper;
     if (plan->metric->learn && !plan->sampler->adapts_metric)
-        return fail(
-            err, SBPS_BAD_ARG,
-            "--metric: %s does not learn one; sbps and psbps do, %s takes none, diagonal "
-            "or dense",
-            plan->sampler->name, plan->sampler->name);
+        return fail(err, SBPS_BAD_ARG,
+                    "--metric: %s cannot adapt a metric, sbps and psbps can; %s accepts none, "
+                    "diagonal or dense",
+                    plan->sampler->name, plan->sampler->name);
     plan->control_variate = usual_control_variate(o, plan);
     if (!is_auto(o->control_variate)) plan->control_variate = o->control_variate;
     return plan->sampler->bounded ? check_bounded(o, plan, err) : SBPS_OK;
 }
 
+/* Refuses a batch size that table or sampler do not allow. */
 static sbps_status check_batch(size_t n, const rows *data, const sampler_kind *kind,
                                sbps_error *err)
 {
@@ -188,17 +191,17 @@ static sbps_status check_batch(size_t n, const rows *data, const sampler_kind *k
                     data->partition ? "smallest rank" : "table", min_local_rows(data));
     if (kind->full && n < total_rows(data))
         return fail(err, SBPS_BAD_ARG,
-                    "--batch-size: %s looks at every row; sbps takes batches", kind->name);
+                    "--batch-size: %s uses every row; sbps uses mini-batches", kind->name);
     if (kind->chooses_row && n != 1)
-        return fail(err, SBPS_BAD_ARG,
-                    "--batch-size: %s takes one row at a time; sbps and lipsbps take batches",
-                    kind->name);
-    if (kind->curve && n == 1 && data->local_rows > 1)
         return fail(
             err, SBPS_BAD_ARG,
-            "--batch-size: %s needs at least 2 rows, since their spread is what the band "
-            "is made of; lipsbps takes 1",
+            "--batch-size: %s uses one row at a time; sbps and lipsbps use mini-batches",
             kind->name);
+    if (kind->curve && n == 1 && data->local_rows > 1)
+        return fail(err, SBPS_BAD_ARG,
+                    "--batch-size: %s needs at least 2 rows, to estimate the variance; lipsbps "
+                    "accepts 1",
+                    kind->name);
     return SBPS_OK;
 }
 
@@ -206,11 +209,12 @@ size_t plan_batch_max(const rows *data, size_t n)
 {
     size_t all = min_local_rows(data);
     if (n <= all / 2) return n;
-    return data->partition ? all / 2 : all; /* a look at all rows is one at all ranks */
+    return data->partition ? all / 2 : all; /* all rows would need the other ranks */
 }
 
-/* Windows stream, but eq. (10) holds for them only on average over shuffles: with few windows in
- * the table random rows are right. A single row is the same either way. */
+/* Windows read memory in sequence, but eq. (10) holds for them only on average over shuffles:
+ * with few windows in the table random rows are used. For single rows there is no difference.
+ */
 const batch_kind *plan_minibatch(const sbps_options *o, const rows *data, const run_plan *plan,
                                  size_t n)
 {
@@ -225,6 +229,7 @@ const batch_kind *plan_minibatch(const sbps_options *o, const rows *data, const 
                                                                           : &batch_window;
 }
 
+/* Chooses the initial batch size and kind of mini-batches. */
 static sbps_status choose_batch(const sbps_options *o, const rows *data, run_plan *plan,
                                 sbps_error *err)
 {
@@ -245,6 +250,7 @@ static slope_source slope_source_named(const char *name)
     return strcmp(name, "wide") ? SLOPE_HESSIAN : SLOPE_WIDE;
 }
 
+/* Copies the sampler's settings from the options over the defaults. */
 static void choose_settings(const sbps_options *o, run_plan *plan)
 {
     sampler_settings *s = &plan->settings;
@@ -273,7 +279,7 @@ static void choose_settings(const sbps_options *o, run_plan *plan)
         b->pool = strcmp(o->pool_variance, "on") ? 0.0 : settings_default.band.pool;
 }
 
-/* Left to auto.c, which needs the mode. */
+/* Marks what autotune.c decides, which needs the mode. */
 static void choose_auto(const sbps_options *o, run_plan *plan)
 {
     bool uses_segments = !o->paper && plan->sampler->curve;
@@ -281,15 +287,17 @@ static void choose_auto(const sbps_options *o, run_plan *plan)
     plan->auto_control = uses_segments && is_auto(o->control_variate);
 }
 
-/* A round of full-data trajectories is kept as short as one of mini-batch flights. */
+/* Length of a round: rounds of full-data trajectories last as long as those of mini-batch
+ * segments. */
 #define ROUND_ROWS     1e7
 #define ROUND_MIN      ((size_t)16)
-#define GROUP_NODES    10.0 /* an effect: a row of a group is looked at, at all of them */
+#define GROUP_NODES    10.0 /* quadrature points per effect */
 #define GROUP_COST_MAX 100.0
-#define NODE_WORK      4.0 /* a row at a node calls exp or lgamma, and nothing is kept of it */
-#define ROUND_PAIRS                                                                            \
-    ((size_t)128) /* steps that know little of each other: few are enough to judge */
+#define NODE_WORK                                                                              \
+    4.0 /* cost of a row at a point, which calls exp or lgamma, relative to a row of x */
+#define ROUND_PAIRS ((size_t)128) /* nearly independent steps: few are enough for decisions */
 
+/* True if the effects of this factor are integrated over. */
 static bool integrated(const row_groups *g, size_t factor)
 {
     for (size_t i = 0; i < g->nested; i++)
@@ -297,7 +305,7 @@ static bool integrated(const row_groups *g, size_t factor)
     return factor == g->by;
 }
 
-/* What a row costs beside one that is no group. */
+/* Cost of a row of the run relative to a row of the table. */
 static double row_cost(const rows *data, bool joint)
 {
     double effects = 0.0;
@@ -309,6 +317,7 @@ static double row_cost(const rows *data, bool joint)
     return each * (double)data->member_rows->local_rows / (double)data->local_rows;
 }
 
+/* Events of a chain per round, so that a round evaluates about ROUND_ROWS rows at most. */
 static size_t round_events(const run_plan *plan)
 {
     double node = plan->row_cost > 1.0 ? NODE_WORK : 1.0;
@@ -319,22 +328,23 @@ static size_t round_events(const run_plan *plan)
     return events < (double)ROUND_MIN ? ROUND_MIN : (size_t)events;
 }
 
-/* Added noise is understood by samplers that meet the gradient through its slope along a flight. */
+/* Added noise enters through the slope along a segment only. */
 static sbps_status check_noise(const sbps_options *o, const run_plan *plan, sbps_error *err)
 {
     if (o->gradient_noise == 0.0 || !plan->sampler->discrete) return SBPS_OK;
-    return fail(err, SBPS_BAD_ARG, "--gradient-noise: %s takes none; sbps and noisy-bps do",
+    return fail(err, SBPS_BAD_ARG,
+                "--gradient-noise: not available for %s; use sbps or noisy-bps",
                 plan->sampler->name);
 }
 
-/* Strata are made from what rows do to a flight. */
+/* Strata are made from the influence of rows on segments. */
 static sbps_status check_strata(const sbps_options *o, const run_plan *plan, sbps_error *err)
 {
     bool uses_segments = plan->sampler->curve && !o->paper;
     if (strcmp(o->minibatch, "strata") || uses_segments) return SBPS_OK;
-    return fail(
-        err, SBPS_BAD_ARG,
-        "--minibatch: strata are for samplers with a band, such as sbps, without --paper");
+    return fail(err, SBPS_BAD_ARG,
+                "--minibatch: strata need a sampler with a band, such as sbps, and cannot be "
+                "combined with --paper");
 }
 
 sbps_status plan_make(const sbps_options *o, const rows *data, run_plan *plan, sbps_error *err)
@@ -357,6 +367,7 @@ sbps_status plan_make(const sbps_options *o, const rows *data, run_plan *plan, s
     return SBPS_OK;
 }
 
+/* Replaces *a by a metric of that kind, made from the Hessian at the reference. */
 static sbps_status take_metric(run_plan *plan, const metric_kind *kind, const posterior *target,
                                const mode *reference, metric **a, sbps_error *err)
 {
@@ -365,7 +376,8 @@ static sbps_status take_metric(run_plan *plan, const metric_kind *kind, const po
     return metric_create(kind, target->dim, reference->hessian, a, err);
 }
 
-/* With the same bounces per effective sample, the metric with the cheaper maps. */
+/* All metrics give about as many bounces per effective sample: the one with cheaper products is
+ * used. */
 sbps_status plan_metric(run_plan *plan, const posterior *target, const mode *reference,
                         metric **a, sbps_error *err)
 {
@@ -391,10 +403,10 @@ sbps_status plan_finish(run_plan *plan, const sbps_options *o, const mode *refer
     if (status != SBPS_OK) return status;
     plan->scale = sqrt(curvature);
     if (o->dt * plan->scale < DT_MIN)
-        return fail(
-            err, SBPS_BAD_ARG,
-            "--dt: %g is too short: the posterior is %.3g wide, and a flight would never end",
-            o->dt, 1.0 / plan->scale);
+        return fail(err, SBPS_BAD_ARG,
+                    "--dt: %g is too short for a posterior of scale %.3g: a segment would take "
+                    "too many steps",
+                    o->dt, 1.0 / plan->scale);
     double usual = o->paper || plan->sampler->ergodic ? 0.0 : plan->scale / sqrt((double)a->d);
     if (plan->sampler->gaussian) usual = GAUSSIAN_REFRESH;
     plan->settings.refresh_rate = isnan(o->refresh_rate) ? usual : o->refresh_rate;
@@ -444,7 +456,7 @@ sbps_status plan_take_hmc(const run_plan *from, const posterior *target, const m
     out->minibatch = &batch_full;
     out->auto_batch = out->auto_control = out->choose_band = false;
     out->round_events = round_events(out);
-    /* a map is little beside all rows, and no spread at all is better than a small one */
+    /* products cost little relative to all rows; a metric that is not white stays as given */
     if (out->auto_metric && !out->metric->white) {
         sbps_status status = take_metric(out, metric_find("dense"), target, reference, a, err);
         if (status != SBPS_OK) return status;

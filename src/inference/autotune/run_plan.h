@@ -1,5 +1,6 @@
-/* What a run is to be: decided from options, table and mode before its first chain, const from then on.
- * What goes on being tuned is run's own, see run_tuning. */
+/* The plan of a run: model, sampler, metric, batches and settings, decided from options, table
+ * and mode before the first chain and constant afterwards. What is tuned later is in
+ * run_tuning. */
 #ifndef INFERENCE_RUN_PLAN_H
 #define INFERENCE_RUN_PLAN_H
 
@@ -14,51 +15,50 @@ typedef struct {
     const sampler_kind *sampler;
     const metric_kind *metric;
     const char *control_variate;                /* none, gradient, hessian */
-    bool auto_control, auto_batch, auto_metric; /* were left to us */
-    char why[160];   /* what auto counted; empty when there was no choice */
-    double promised; /* work per effective sample, by that count */
+    bool auto_control, auto_batch, auto_metric; /* chosen automatically */
+    char why[160];   /* reason of the choice, for the set-up report; "": no choice */
+    double promised; /* estimated work per effective sample, numbers of x multiplied */
     sampler_settings settings;
-    bool choose_band;
-    double scale; /* sqrt(mean v'Hv): natural units per unit time */
-    bool ess_rule, epochs_rule, seconds_rule;
-    /* to begin with: */
+    bool choose_band; /* the width of the band is tuned in warm-up */
+    double scale;     /* sqrt(mean v'Hv): natural units per unit of time */
+    bool ess_rule, epochs_rule, seconds_rule; /* stopping rules in use */
+    /* initial values: */
     const batch_kind *minibatch;
-    size_t batch;
-    double row_cost; /* what a look at a row costs, beside one that is a row of the table */
+    size_t batch;    /* rows per mini-batch */
+    double row_cost; /* of evaluating a row of the run, relative to a row of the table */
     size_t round_events;
 } run_plan;
 
-/* Chains advance together by so many events at most; all decisions fall between rounds. */
+/* Upper bound of the events of a chain per round; decisions are made between rounds. */
 #define PLAN_ROUND_EVENTS ((size_t)1024)
-/* Flights over longer tables than this keep no list of rows. */
+/* Tables with more rows than this use windows, which need no list of rows. */
 #define PLAN_LIST_ROWS ((size_t)100000)
 
-/* What options and table say. */
+/* Makes the plan, as far as options and table determine it. */
 sbps_status plan_make(const sbps_options *o, const rows *data, run_plan *plan, sbps_error *err);
-/* The model alone, and whether the table is one for it. */
+/* Chooses the model only, and checks that it suits the table. */
 sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind **out,
                        sbps_error *err);
-/* Whether the sampler can have this posterior. */
+/* Checks that the sampler can sample this posterior. */
 sbps_status plan_check_sampler(const run_plan *plan, const posterior *target, sbps_error *err);
-/* The metric, from the Hessian at the reference; *a is given to the caller, and one that was there
- * given back. */
+/* Chooses the metric from the Hessian at the reference; replaces *a, which is the caller's. */
 sbps_status plan_metric(run_plan *plan, const posterior *target, const mode *reference,
                         metric **a, sbps_error *err);
-/* One that was made without a Hessian, and the settings that need it. */
+/* Uses a metric that was made without a Hessian. */
 void plan_take_metric(run_plan *plan, const metric *a);
-/* Settings that need the metric: scale, refreshment. */
+/* Sets what depends on the metric: time scale and refresh rate. */
 sbps_status plan_finish(run_plan *plan, const sbps_options *o, const mode *reference,
                         const metric *a, sbps_error *err);
-/* n, or all rows where it is more than half of them; of ranks, half of the smallest. */
+/* n, or all rows if n is more than half of them; on ranks at most half of the smallest part. */
 size_t plan_batch_max(const rows *data, size_t n);
-/* Which rows batches of n hold. */
+/* Kind of mini-batches of n rows. */
 const batch_kind *plan_minibatch(const sbps_options *o, const rows *data, const run_plan *plan,
                                  size_t n);
-/* May full-data hmc take the place of the sampler? Not where an option was given that only flights have. */
+/* True if full-data hmc may replace the sampler: no option was given that hmc does not have. */
 bool plan_may_take_hmc(const sbps_options *o, const run_plan *plan);
-/* The plan in which the exact sampler does. */
+/* The plan with sampler `surrogate`. */
 void plan_take_surrogate(const run_plan *from, run_plan *out);
-/* The plan in which it does; *a may become another. */
+/* The plan with sampler hmc; may replace *a. */
 sbps_status plan_take_hmc(const run_plan *from, const posterior *target, const mode *reference,
                           metric **a, run_plan *out, sbps_error *err);
 

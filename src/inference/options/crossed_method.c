@@ -1,22 +1,24 @@
-/* With E effects of the factors that are not integrated over and n rows, a step with matrices costs about E^2 beside n times
- * the quadrature points of a row; one of all effects together costs about n, and needs two to four times as many. Where
- * E^2 is below n/4, mini-batches of groups are cheaper than either. Measured on ten tables, docs/groups.md. */
+/* How group effects are sampled.
+ *
+ * With E effects of the factors that are not integrated over and n rows, a step with matrices
+ * costs about E^2 plus n times the quadrature points per row. A step that samples all effects
+ * costs about n, and two to four times as many steps are needed. If E^2 is below n/4,
+ * mini-batches of groups are cheaper than either. Measured on ten tables, docs/groups.md. */
 #include "inference/options/crossed_method.h"
 #include "model/mixed/mixed.h"
 
 #include <string.h>
 
 #define JOINT_FROM                                                                             \
-    ((size_t)500) /* effects: dense matrices are dearer from there on, whatever the rows */
-#define JOINT_MIN     ((size_t)50) /* below, either way is cheap */
-#define JOINT_NUMBERS 0.25         /* of a matrix of them, to a row */
-#define SMALL_ROWS                                                                             \
-    ((size_t)20000) /* up to so many rows an exact step of all effects is cheap */
-#define CROSSED_ROWS ((size_t)5000) /* the same where factors are crossed */
-#define FEW_LEVELS   ((size_t)5)    /* of a factor: its sd has long tails */
-#define FEW_ROWS     ((size_t)1000) /* quadrature and long trajectories cost more than they save */
+    ((size_t)500) /* effects from which dense matrices are more expensive for any table */
+#define JOINT_MIN     ((size_t)50)    /* effects below which both are cheap */
+#define JOINT_NUMBERS 0.25            /* E^2 per row from which joint sampling is cheaper */
+#define SMALL_ROWS    ((size_t)20000) /* most rows for nuts: nested factors or few levels, */
+#define CROSSED_ROWS  ((size_t)5000)  /* with crossed factors, */
+#define FEW_LEVELS    ((size_t)5)     /* levels of a factor whose sd has long tails */
+#define FEW_ROWS      ((size_t)1000)  /* and for linear models or non-normal data */
 
-/* May the run take a sampler of the full data with a metric of its own, from where it likes? */
+/* True if the options allow a full-data sampler with a metric and a start of its own. */
 static bool left_open(const sbps_options *o, const char *sampler)
 {
     static const char *const options[] = {
@@ -28,6 +30,7 @@ static bool left_open(const sbps_options *o, const char *sampler)
     return true;
 }
 
+/* True if any factor has at most FEW_LEVELS levels. */
 static bool has_few_levels(const row_groups *g)
 {
     for (size_t f = 0; f < g->factors; f++)
@@ -35,7 +38,7 @@ static bool has_few_levels(const row_groups *g)
     return false;
 }
 
-/* Does each group, a level of the factor that rows lie by, lie within one level of this factor? */
+/* True if each group of the factor that sorts the rows is within one level of factor f. */
 static bool contains_groups(const row_groups *g, const group_factor *f)
 {
     for (size_t i = 0; i < g->count; i++)
@@ -44,6 +47,7 @@ static bool contains_groups(const row_groups *g, const group_factor *f)
     return true;
 }
 
+/* True if the groups are nested in another factor. */
 static bool has_nested_factors(const row_groups *g)
 {
     if (g->nested > 0) return true;
@@ -57,6 +61,7 @@ bool crossed_may_give_up_integrals(const sbps_options *o, const rows *data)
     return data->member_rows && !data->partition && is_auto(o->crossed) && left_open(o, "nuts");
 }
 
+/* True if the response is a count, a class or binary. */
 static bool is_discrete(const sbps_options *o)
 {
     const model_kind *model = options_model(o);
@@ -75,8 +80,8 @@ bool crossed_prefers_nuts(const sbps_options *o, const rows *data)
            total_rows(data->member_rows) <= FEW_ROWS;
 }
 
-/* Up to how many rows an exact step of all effects is cheaper than integrals; those of a linear model are in closed form
- * unless factors are nested. */
+/* Most rows for which sampling all effects is cheaper than integrals. Integrals of a linear
+ * model are in closed form unless factors are nested. */
 static size_t rows_for_nuts(const sbps_options *o, const row_groups *g)
 {
     if (has_nested_factors(g) || (is_discrete(o) && has_few_levels(g))) return SMALL_ROWS;
@@ -109,8 +114,8 @@ sbps_status groups_check_levels(const model_kind *model, const rows *data, sbps_
     for (size_t f = 0; f < g->factors; f++)
         if (g->factor[f].levels >= total_rows(data->member_rows))
             return fail(err, SBPS_BAD_DATA,
-                        "(... | %s): each of its %zu levels has one row, so that its standard "
-                        "deviation cannot be told from sigma: leave the term out",
+                        "(... | %s): each of its %zu levels has one row, so its standard "
+                        "deviation cannot be distinguished from sigma: leave the term out",
                         g->factor[f].name, g->factor[f].levels);
     return SBPS_OK;
 }

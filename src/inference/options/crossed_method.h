@@ -1,4 +1,5 @@
-/* Which way the effects of crossed factors are sampled: the largest factor integrated over, or all effects together. */
+/* How the effects of groups are sampled: integrating over the largest factor, or all effects
+ * jointly, by hmc or nuts. */
 #ifndef INFERENCE_CROSSED_METHOD_H
 #define INFERENCE_CROSSED_METHOD_H
 
@@ -6,16 +7,19 @@
 #include "model/likelihood/model.h"
 #include "table/rows.h"
 
-/* Of small tables whose factors are nested, or of which one has few levels, all effects are sampled together by nuts:
- * integrals within integrals are dear there, and the tails of sds are long. */
+/* True if nuts samples all effects jointly: small tables with nested factors, or with a factor
+ * of few levels, where nested integrals are expensive and standard deviations have long tails.
+ */
 bool crossed_nuts(const sbps_options *o, const rows *data);
-/* Do the options allow nuts of all effects together where integrals over effects have failed? */
+/* True if the options allow nuts on all effects when integrating over them has failed. */
 bool crossed_may_give_up_integrals(const sbps_options *o, const rows *data);
-/* The same where a set-up with integrals has found them dear: few rows, which are not normal. */
+/* True if nuts on all effects is cheaper than integrals after set-up: few rows, not normal. */
 bool crossed_prefers_nuts(const sbps_options *o, const rows *data);
-/* Are the effects of all factors sampled together? `run`: for a run, not for a mode alone, which needs matrices. */
+/* True if the effects of all factors are sampled jointly. run: for a run; false for a mode
+ * only, which needs dense matrices. */
 bool crossed_joint(const sbps_options *o, const rows *data, bool run);
-/* SBPS_BAD_DATA for a linear model with a level for every row: the sd of its effects cannot be told from sigma. */
+/* SBPS_BAD_DATA for a linear model and a factor with one level per row, whose standard
+ * deviation is not identified beside sigma. */
 sbps_status groups_check_levels(const model_kind *model, const rows *data, sbps_error *err);
 
 #endif

@@ -1,5 +1,4 @@
-/* Options are one table: it yields defaults, range checks, command-line flags, help,
- * config-file keys and the reference page. */
+/* The options of sbps.h: struct, setting and reading by name, config files, model families. */
 #ifndef INFERENCE_OPTIONS_H
 #define INFERENCE_OPTIONS_H
 
@@ -8,42 +7,43 @@
 #include <stdio.h>
 
 #define REAL_AUTO NAN      /* "auto": test with isnan */
-#define SIZE_AUTO SIZE_MAX /* no number that can be given: 0 is one for --warmup */
+#define SIZE_AUTO SIZE_MAX /* "auto"; 0 is a valid value of --warmup */
 
 struct sbps_options {
     /* data and model */
     char *model, *family, *formula, *target, *features, *categorical, *exclude, *reference,
         *success, *levels, *weights, *offset, *trials;
     char *missing;              /* error, drop */
-    char *na;                   /* words that stand for a missing cell */
+    char *na;                   /* words that mark a missing value */
     char *header;               /* yes, no */
     char *encoding;             /* of text: utf-8, latin1, windows-1252 */
-    size_t generate, data_seed; /* rows made on the fly, 0: none; their seed */
+    size_t generate, data_seed; /* generated rows, 0: none; their seed */
     bool no_intercept, standardize, no_shuffle;
-    char *storage; /* auto, double, float, sparse */
+    char *storage; /* auto, double, float, sparse, given */
     char *ranef;   /* none, all, or a file */
     char *crossed; /* auto, integrate, joint */
-    /* Not an option: why a run samples all effects by nuts after a set-up with integrals; NULL: it does not. */
+    /* Not an option: reason for sampling all group effects by nuts after a set-up that
+     * integrates over them; a constant, NULL: not the case. */
     const char *no_integrals;
-    char *prior_sd, *prior_cor;    /* of groups, likewise */
-    char *prior, *prior_intercept; /* "auto" or as prior_parse reads */
+    char *prior_sd, *prior_cor;    /* of group effects: "auto" or as prior_parse reads */
+    char *prior, *prior_intercept; /* likewise */
     char *prior_intercept_at;      /* auto, mean, zero */
     /* sampler */
     char *sampler, *control_variate, *metric, *minibatch; /* "auto" or a name */
     size_t batch_size;
     double band, refresh_rate;
-    double bias_budget;
+    double bias_budget; /* posterior sd */
     bool paper;
     char *lack_of_fit, *pool_variance; /* auto, on, off */
     double horizon;                  /* auto, or in units of the posterior's scale; inf: none */
-    double dt;                       /* auto (scale-free chords), or a fixed chord length */
+    double dt;                       /* auto (scale-free), or a fixed length of chords */
     char *regression, *weight_decay; /* linear, gp; off, on */
     bool slope_repair, adapt_forever;
     size_t auxiliary;
     char *auxiliary_when;               /* needed, always */
     char *slope_prior, *slope_evidence; /* hessian, learned, wide; all, rejected */
     char *bounce_batch;                 /* reused, fresh */
-    double step_size, step_decay;       /* auto: the sampler's own */
+    double step_size, step_decay;       /* auto: default of the sampler */
     double metric_beta, metric_eps;
     double gradient_noise;
     /* shape of a model */
@@ -55,20 +55,20 @@ struct sbps_options {
     double tolerance, max_epochs;
     /* chains and stopping */
     size_t chains, threads, warmup, draws; /* threads, warmup: SIZE_AUTO */
-    double spread;                         /* posterior sds */
+    double spread;                         /* posterior sd */
     uint64_t seed;
-    double ess, epochs, seconds; /* epochs, seconds: auto = not asked */
-    /* files and talk */
+    double ess, epochs, seconds; /* epochs, seconds: REAL_AUTO: no such rule */
+    /* files and messages */
     char *output, *checkpoint, *resume, *skeleton, *trace, *config, *progress;
     bool dry_run, watch;
     size_t trace_chain;           /* from 1 */
-    sbps_model_function function; /* in the place of a model; `rows` NULL: there is none */
-    unsigned char *given;         /* one flag an option: set by the user */
-    char (*number)[32]; /* one slot an option: where sbps_options_get prints numbers */
-    char *prior_of[];   /* one an auxiliary of the models listed, as the other priors */
+    sbps_model_function function; /* instead of `model`; `rows` NULL: none */
+    unsigned char *given;         /* per option: set by the user */
+    char (*number)[32];           /* per option: buffer for the text of a number */
+    char *prior_of[];             /* per auxiliary parameter of the models: its prior */
 };
 
-/* As sbps.h has them. */
+/* The functions of sbps.h with the same names. */
 sbps_status options_create(sbps_options **out, sbps_error *err);
 sbps_status options_set(sbps_options *options, const char *name, const char *value,
                         sbps_error *err);
@@ -77,19 +77,22 @@ sbps_status options_set_model(sbps_options *options, const sbps_model_function *
                               sbps_error *err);
 sbps_status options_read(sbps_options *options, const char *path, sbps_error *err);
 void options_destroy(sbps_options *options);
-/* What was given, and defaults. */
+
+/* Copies the options that were given; the others keep their defaults. *out is the caller's. */
 sbps_status options_copy(const sbps_options *from, sbps_options **out, sbps_error *err);
 
-/* Walks every option in force as text (for attributes of files and the checkpoint's check).
- * affects_path: false for options that change only where and when a run ends (ess, epochs,
- * seconds, threads, files, progress). Returns false past the end. `text` gets the value. */
+/* Prints option `index` into `text`, with its name and whether it affects the path: options
+ * such as ess, seconds, threads and file names do not. False past the last option. */
 bool option_text(const sbps_options *options, size_t index, const char **name,
                  bool *affects_path, size_t size, char *text);
-/* Has the user set it (command line or config file)? */
+/* True if the user set the option, on the command line or in a config file. */
 bool option_given(const sbps_options *options, const char *name);
-/* The model they ask for, NULL where there is none of that name. */
+/* The model named by the options, or NULL. */
 const struct model_kind *options_model(const sbps_options *options);
-/* Is the choice left to us? */
+/* True for NULL and "auto". */
 bool is_auto(const char *text);
+
+/* Name of family `index`, each once, and the model of its default link; NULL past the last. */
+const char *family_at(size_t index, const char **model);
 
 #endif

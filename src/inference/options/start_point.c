@@ -1,5 +1,5 @@
-/* Points from files: what `sbps map --csv`, `sbps laplace --csv`, `sbps simulate --truth` and
- * `sbps summary --csv` write. Small beside a table, so the file is held whole. */
+/* Points from files written by `sbps map --csv`, `sbps laplace --csv`, `sbps simulate --truth`
+ * and `sbps summary --csv`. They are small, so the file is held in memory. */
 #include "inference/options/start_point.h"
 #include "core/memory.h"
 #include "core/printable.h"
@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SYMMETRY 1e-8 /* relative: what a file printed with few digits may be off by */
+#define SYMMETRY 1e-8 /* relative tolerance: files may have few digits */
 
-/* A column is the name, the value, another, or ROLE_COVARIANCE + j. */
+/* Roles of columns; ROLE_COVARIANCE + j: covariance with coordinate j. */
 enum { ROLE_OTHER, ROLE_NAME, ROLE_VALUE, ROLE_COVARIANCE };
 
 typedef struct {
@@ -40,7 +40,7 @@ char *coordinate_name(const posterior *u, const char *name, size_t j)
 
 /* ---- fields ---- */
 
-/* Takes the quotes off [*at ...) in place and moves `at` behind them; NULL when one stays open. */
+/* Removes the quotes of a field in place and moves r->at after it; NULL: not closed. */
 static char *unquote(reader *r)
 {
     char *field = r->at + 1, *to = field, *from = field;
@@ -55,7 +55,7 @@ static char *unquote(reader *r)
     return field;
 }
 
-/* The next field of the line, ended by a NUL; `*last` when the line ends with it. */
+/* The next field of the line, terminated; *last: the line ends with it. */
 static sbps_status next_field(reader *r, char **field, bool *last, sbps_error *err)
 {
     size_t line = r->line;
@@ -63,7 +63,7 @@ static sbps_status next_field(reader *r, char **field, bool *last, sbps_error *e
         *field = unquote(r);
         if (!*field)
             return fail(err, SBPS_BAD_FILE, "%s:%zu: a quote is not closed", r->path, line);
-        if (!strchr(",\r\n", *r->at)) /* finds the end of the text too */
+        if (!strchr(",\r\n", *r->at)) /* also matches the end of the text */
             return fail(err, SBPS_BAD_FILE, "%s:%zu: text follows a quoted field", r->path,
                         line);
     } else {
@@ -85,6 +85,7 @@ static void skip_blank_lines(reader *r)
 
 /* ---- names ---- */
 
+/* True if `name` is the coordinate j itself, such as log(sigma). */
 static bool names_coordinate(const reader *r, size_t j, const char *name)
 {
     const char *own = r->names[j], *scale_name = scale_label(r->u->scale[j]);
@@ -94,7 +95,7 @@ static bool names_coordinate(const reader *r, size_t j, const char *name)
            !strncmp(name + begin + 1, own, length) && !strcmp(name + begin + 1 + length, ")");
 }
 
-/* The parameter or coordinate of that name, or dim. */
+/* Index of the parameter or coordinate of that name; dim: none. */
 static size_t find_name(const reader *r, const char *name, bool *is_coordinate)
 {
     for (size_t j = 0; j < r->u->dim; j++) {
@@ -104,7 +105,7 @@ static size_t find_name(const reader *r, const char *name, bool *is_coordinate)
     return r->u->dim;
 }
 
-/* Is it reported in the place of a coordinate, which does not follow from it alone? */
+/* True if the name is a function of several coordinates. */
 static bool is_derived(const posterior *u, const char *name)
 {
     model_derived of;
@@ -117,13 +118,15 @@ static bool is_derived(const posterior *u, const char *name)
     return found;
 }
 
+/* Refuses a name that is neither a parameter nor a coordinate. */
 static sbps_status unknown_name(const reader *r, size_t line, const char *name, sbps_error *err)
 {
     if (is_derived(r->u, name))
-        return fail(err, SBPS_BAD_FILE,
-                    "--start: %s:%zu: '%s' is a function of several coordinates; the files of "
-                    "`sbps map --csv` and `sbps laplace --csv` have these",
-                    r->path, line, show_name(name).text);
+        return fail(
+            err, SBPS_BAD_FILE,
+            "--start: %s:%zu: '%s' is a function of several coordinates; use a file written by "
+            "`sbps map --csv` or `sbps laplace --csv`, which contains the coordinates",
+            r->path, line, show_name(name).text);
     return fail(err, SBPS_BAD_FILE, "--start: %s:%zu: the model has no parameter '%s'%s",
                 r->path, line, show_name(name).text,
                 did_you_mean(";", name, r->names, r->u->dim).text);
@@ -131,14 +134,15 @@ static sbps_status unknown_name(const reader *r, size_t line, const char *name, 
 
 /* ---- header ---- */
 
+/* Determines the role of the next column from its header. */
 static sbps_status take_role(reader *r, const char *field, size_t *role, sbps_error *err)
 {
     bool value = !strcmp(field, "value") || !strcmp(field, "mean"), is_coordinate;
     *role = ROLE_OTHER;
     if (r->columns == 0 && strcmp(field, "name"))
         return fail(err, SBPS_BAD_FILE,
-                    "--start: %s:1: the first column is '%s', not 'name': want what `sbps map "
-                    "--csv` or `sbps laplace --csv` writes",
+                    "--start: %s:1: the first column is '%s', not 'name': want a file written "
+                    "by `sbps map --csv` or `sbps laplace --csv`",
                     r->path, show_name(field).text);
     if (r->columns == 0) *role = ROLE_NAME;
     if (r->columns == 1 && value) *role = ROLE_VALUE;
@@ -151,17 +155,18 @@ static sbps_status take_role(reader *r, const char *field, size_t *role, sbps_er
     if (j == r->u->dim) return unknown_name(r, 1, field + 4, err);
     if (!is_coordinate)
         return fail(err, SBPS_BAD_FILE,
-                    "--start: %s:1: '%s' lives on the log scale: want the column cov:log(%s)",
+                    "--start: %s:1: '%s' is on the log scale: want the column cov:log(%s)",
                     r->path, show_name(field + 4).text, show_name(field + 4).text);
     for (size_t k = 0; k < r->columns; k++)
         if (r->roles[k] == ROLE_COVARIANCE + j)
-            return fail(err, SBPS_BAD_FILE, "--start: %s:1: column '%s' is there twice",
-                        r->path, show_name(field).text);
+            return fail(err, SBPS_BAD_FILE, "--start: %s:1: column '%s' appears twice", r->path,
+                        show_name(field).text);
     *role = ROLE_COVARIANCE + j;
     r->covariances++;
     return SBPS_OK;
 }
 
+/* Reads the header and the roles of all columns. */
 static sbps_status read_header(reader *r, sbps_error *err)
 {
     char *field;
@@ -188,22 +193,24 @@ static sbps_status read_header(reader *r, sbps_error *err)
 
 /* ---- lines ---- */
 
+/* Finds the parameter of a line; refuses a second line for it. */
 static sbps_status take_name(reader *r, const char *name, size_t *j, bool *is_coordinate,
                              sbps_error *err)
 {
     *j = find_name(r, name, is_coordinate);
     if (*j == r->u->dim) return unknown_name(r, r->line, name, err);
     if (r->seen[*j])
-        return fail(err, SBPS_BAD_FILE, "--start: %s:%zu: '%s' is on line %zu already", r->path,
-                    r->line, show_name(name).text, r->seen[*j]);
+        return fail(err, SBPS_BAD_FILE, "--start: %s:%zu: '%s' was already given on line %zu",
+                    r->path, r->line, show_name(name).text, r->seen[*j]);
     if (r->covariances && !*is_coordinate)
         return fail(err, SBPS_BAD_FILE,
-                    "--start: %s:%zu: '%s' lives on the log scale: want log(%s)", r->path,
-                    r->line, show_name(name).text, show_name(name).text);
+                    "--start: %s:%zu: '%s' is on the log scale: want log(%s)", r->path, r->line,
+                    show_name(name).text, show_name(name).text);
     r->seen[*j] = r->line;
     return SBPS_OK;
 }
 
+/* Parses a finite number. */
 static sbps_status take_number(const reader *r, size_t line, size_t column, const char *field,
                                double *out, sbps_error *err)
 {
@@ -213,7 +220,7 @@ static sbps_status take_number(const reader *r, size_t line, size_t column, cons
                 r->path, line, column + 1, show_name(field).text);
 }
 
-/* A parameter, given as itself, moves to the scale of its coordinate. */
+/* Converts a parameter to its coordinate. */
 static sbps_status to_coordinate(const reader *r, size_t line, size_t j, double *value,
                                  sbps_error *err)
 {
@@ -227,6 +234,7 @@ static sbps_status to_coordinate(const reader *r, size_t line, size_t j, double 
     return SBPS_OK;
 }
 
+/* Reads a line of the file into the point. */
 static sbps_status read_line(reader *r, sbps_error *err)
 {
     char *field;
@@ -236,10 +244,10 @@ static sbps_status read_line(reader *r, sbps_error *err)
         double number = 0.0;
         sbps_status status = next_field(r, &field, &last, err);
         if (status != SBPS_OK) return status;
-        if (column == r->columns) last = true; /* and too many */
+        if (column == r->columns) last = true; /* too many fields */
         if (column == r->columns) continue;
         size_t role = r->roles[column], line_now = r->line;
-        r->line = line; /* sentences name the line's first one */
+        r->line = line; /* messages name the first line of a record */
         if (role == ROLE_NAME) status = take_name(r, field, &j, &is_coordinate, err);
         if (role >= ROLE_VALUE) status = take_number(r, line, column, field, &number, err);
         if (role == ROLE_VALUE && status == SBPS_OK && !is_coordinate)
@@ -255,6 +263,7 @@ static sbps_status read_line(reader *r, sbps_error *err)
                 r->path, line, r->columns);
 }
 
+/* Reads all lines and checks that no parameter is missing. */
 static sbps_status read_lines(reader *r, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
@@ -269,6 +278,7 @@ static sbps_status read_lines(reader *r, sbps_error *err)
 
 /* ---- the covariance ---- */
 
+/* Refuses a covariance that is not symmetric up to rounding. */
 static sbps_status check_symmetric(const reader *r, sbps_error *err)
 {
     size_t d = r->u->dim;
@@ -277,16 +287,17 @@ static sbps_status check_symmetric(const reader *r, sbps_error *err)
         for (size_t j = 0; j < i; j++) {
             double size = sqrt(fabs(s[i * d + i] * s[j * d + j]));
             if (fabs(s[i * d + j] - s[j * d + i]) > SYMMETRY * size)
-                return fail(
-                    err, SBPS_BAD_FILE,
-                    "--start: %s: the covariance is not symmetric: '%s' with '%s' is %g, "
-                    "the other way %g",
-                    r->path, show_name(r->names[i]).text, show_name(r->names[j]).text,
-                    s[i * d + j], s[j * d + i]);
+                return fail(err, SBPS_BAD_FILE,
+                            "--start: %s: the covariance is not symmetric: '%s' with '%s' is "
+                            "%g, but %g the other way round",
+                            r->path, show_name(r->names[i]).text, show_name(r->names[j]).text,
+                            s[i * d + j], s[j * d + i]);
         }
     return SBPS_OK;
 }
 
+/* Replaces the covariance by its inverse; refuses one that is not symmetric positive definite.
+ */
 static sbps_status invert(const reader *r, double **out, sbps_error *err)
 {
     size_t d = r->u->dim;
@@ -294,11 +305,10 @@ static sbps_status invert(const reader *r, double **out, sbps_error *err)
     if (status != SBPS_OK) return status;
     size_t pivot = cholesky_pivot(d, r->covariance, 0.0);
     if (pivot < d)
-        return fail(
-            err, SBPS_BAD_FILE,
-            "--start: %s: the covariance is not positive definite: given those before it, "
-            "'%s' has no variance left",
-            r->path, show_name(r->names[pivot]).text);
+        return fail(err, SBPS_BAD_FILE,
+                    "--start: %s: the covariance is not positive definite: '%s' has no "
+                    "variance given the parameters before it",
+                    r->path, show_name(r->names[pivot]).text);
     double *precision = *out = new_doubles(d * d);
     if (!precision) return fail_memory(err);
     cholesky_inverse(d, r->covariance, precision);
@@ -307,7 +317,7 @@ static sbps_status invert(const reader *r, double **out, sbps_error *err)
 
 /* ---- the file ---- */
 
-/* FNV-1a */
+/* FNV-1a hash */
 static uint64_t hash_text(const char *at, const char *end)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -315,6 +325,7 @@ static uint64_t hash_text(const char *at, const char *end)
     return h;
 }
 
+/* Reads the file into memory; *hash: of its text. */
 static sbps_status load(reader *r, uint64_t *hash, sbps_error *err)
 {
     sbps_status status = text_file_open(&(text_input){r->path, -1}, NULL, &r->source, err);

@@ -1,20 +1,25 @@
-/* From options to the rows that are wanted, and from rows to a posterior with names and a place to begin. */
+/* From options to the description of a table, to generated rows, and to a posterior with its
+ * names. */
 #include "inference/options/target.h"
 #include "core/memory.h"
 #include "core/printable.h"
 #include "inference/options/coordinate_priors.h"
-#include "inference/options/shrink_coefficients.h"
 #include "ingest/text/matrix.h"
+#include "model/likelihood/generated_targets.h"
+#include "model/likelihood/model.h"
+#include "sampler/core/sampler.h"
 #include "table/row_groups.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* NULL for an empty text. */
 static const char *text_or_null(const char *text)
 {
     return text && *text ? text : NULL;
 }
 
+/* How the labels of a response become numbers. */
 static target_labels labels_of(const sbps_options *o, target_support support)
 {
     switch (support) {
@@ -85,11 +90,9 @@ sbps_status target_open(const sbps_options *o, const rows *data, const model_kin
     if (status == SBPS_OK) status = priors_choose(o, *out, err);
     if (status == SBPS_OK) status = shrinkage_apply(o, out, err);
     if (status != SBPS_OK || !data->storage.recipe || (*out)->model->predictor) return status;
-    return fail(
-        err, SBPS_BAD_ARG,
-        "--generate: %s is no model of rows that are made on the fly; of priors those of "
-        "single weights serve",
-        (*out)->model->name);
+    return fail(err, SBPS_BAD_ARG,
+                "--generate: %s is not available with generated rows, nor are shrinkage priors",
+                (*out)->model->name);
 }
 
 sbps_status target_failure(const posterior *u, sbps_status status, sbps_error *err)
@@ -104,12 +107,12 @@ sbps_status target_control(const posterior *u, const mode *reference, const char
     *out = NULL;
     if (!strcmp(name, "none")) return SBPS_OK;
     control_order order = strcmp(name, "hessian") ? CONTROL_GRADIENT : CONTROL_HESSIAN;
-    /* rows are compared with the sum of their own curvatures, to which nothing may be added */
+    /* the control variate needs the plain sum of the rows' curvatures, without corrections */
     bool known = w == reference->w && reference->exact_hessian;
     return control_create(u, w, order, known ? reference->hessian : NULL, out, err);
 }
 
-#define NAME_MORE ((size_t)256) /* what a model adds: a class, a unit; or a name of its own */
+#define NAME_MORE ((size_t)256) /* for what a model adds, such as a class or a unit */
 
 static size_t longest_of(char *const *texts, size_t count)
 {
@@ -119,7 +122,7 @@ static size_t longest_of(char *const *texts, size_t count)
     return longest;
 }
 
-/* Of groups: names of a factor, a level and two effects. */
+/* Longest name of a group effect: a factor, a level and two effects. */
 static size_t group_name_size(const row_groups *g)
 {
     size_t factor = 0, level = 0, effect = 0;
@@ -140,13 +143,14 @@ size_t target_name_size(const rows *data)
 {
     size_t column = longest_of(data->table.names, data->d);
     size_t label =
-        longest_of(data->table.labels, data->table.label_count); /* of two: "low|high" */
+        longest_of(data->table.labels, data->table.label_count); /* of two labels: "low|high" */
     const row_groups *groups = data->member_rows ? data->member_rows->groups : data->groups;
     return column + 2 * label + (groups ? group_name_size(groups) : 0) + NAME_MORE;
 }
 
 typedef void naming(const posterior *u, size_t j, size_t size, char *text);
 
+/* Creates the list of the dim names printed by name_of; *out is the caller's. */
 static sbps_status list_names(const posterior *u, naming *name_of, char ***out, sbps_error *err)
 {
     size_t size = target_name_size(u->data);
@@ -177,4 +181,59 @@ sbps_status target_start(const sbps_options *o, const posterior *u, char *const 
     if (o->start && *o->start)
         return start_read(o->start, u, (const char *const *)names, out, err);
     return SBPS_OK;
+}
+
+/* ---- generated rows: which options apply to them ---- */
+
+/* Options about files and their columns, refused with --generate. */
+static const char *const of_files[] = {
+    "formula", "target", "features", "categorical", "exclude",     "reference",
+    "success", "levels", "weights",  "trials",      "offset",      "missing",
+    "na",      "header", "encoding", "storage",     "standardize", "no-shuffle"};
+
+/* Refuses options about files together with --generate. */
+static sbps_status check_files(const sbps_options *o, const char *path, sbps_error *err)
+{
+    if (path)
+        return fail(err, SBPS_BAD_ARG,
+                    "--generate creates the rows: leave out either %.200s or --generate", path);
+    for (size_t i = 0; i < sizeof of_files / sizeof *of_files; i++)
+        if (option_given(o, of_files[i]))
+            return fail(err, SBPS_BAD_ARG,
+                        "--%s applies to the columns and rows of a file and cannot be combined "
+                        "with --generate: leave it out",
+                        of_files[i]);
+    return SBPS_OK;
+}
+
+/* Refuses methods that store numbers for every row. */
+static sbps_status check_samplers(const sbps_options *o, sbps_error *err)
+{
+    const sampler_kind *kind = sampler_find(o->sampler);
+    if (kind && (kind->bounded || kind->pairs || kind->chooses_row))
+        return fail(err, SBPS_BAD_ARG,
+                    "--sampler: %s stores numbers for every row, which --generate does not "
+                    "allow; use sbps, boomerang or hmc",
+                    o->sampler);
+    if (!strcmp(o->minibatch, "strata") || !strcmp(o->method, "sag"))
+        return fail(
+            err, SBPS_BAD_ARG,
+            "%s stores numbers for every row, which --generate does not allow: leave it out",
+            strcmp(o->method, "sag") ? "--minibatch strata" : "--method sag");
+    return SBPS_OK;
+}
+
+sbps_status table_generate(const sbps_options *o, const char *path, rows **out, sbps_error *err)
+{
+    *out = NULL;
+    sbps_status status = check_files(o, path, err);
+    if (status == SBPS_OK) status = check_samplers(o, err);
+    const model_kind *model = options_model(o);
+    if (status == SBPS_OK && !model)
+        status = fail(err, SBPS_BAD_ARG,
+                      "--model: there is no model '%.80s' to generate rows for", o->model);
+    if (status != SBPS_OK) return status;
+    size_t features = option_given(o, "dim") ? o->dim : GENERATED_DIM;
+    return generated_rows(model->name, o->generate, features, !o->no_intercept, o->data_seed,
+                          out, err);
 }

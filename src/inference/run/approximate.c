@@ -1,12 +1,16 @@
-/* From options and rows to a mode with names, and to the normal there. */
+/* The mode of a posterior, from options and table, and the normal approximation at it. */
 #include "inference/run/approximate.h"
 #include "core/memory.h"
+#include "inference/options/start_point.h"
 #include "inference/options/target.h"
+#include "inference/run/group_mode.h"
 #include "inference/run/run.h"
+#include "inference/run/set_up.h"
 
 #include <math.h>
 #include <string.h>
 
+/* Creates the names of the coordinates, such as log(sigma). */
 static sbps_status name_coordinates(sbps_mode *map, sbps_error *err)
 {
     map->coordinates = calloc(map->dim, sizeof *map->coordinates);
@@ -18,6 +22,8 @@ static sbps_status name_coordinates(sbps_mode *map, sbps_error *err)
     return SBPS_OK;
 }
 
+/* Finds the mode by the route the model needs: matrix-free for models that sample all group
+ * effects, with recentred effects and quadrature for other groups, else by --method. */
 static sbps_status search_mode(sbps_mode *map, sbps_error *err)
 {
     const sbps_options *o = map->options;
@@ -27,10 +33,8 @@ static sbps_status search_mode(sbps_mode *map, sbps_error *err)
                         .seed = o->seed};
     start_point start;
     if (map->u->data->partition && !strcmp(o->method, "sag"))
-        return fail(
-            err, SBPS_BAD_ARG,
-            "--method: sag goes from row to row and not on several ranks: newton and lbfgs "
-            "do");
+        return fail(err, SBPS_BAD_ARG,
+                    "--method: sag cannot run on several ranks; use newton or lbfgs");
     sbps_status status = target_start(o, map->u, map->names, &start, err);
     if (status == SBPS_OK && map->u->model->transformation.apply) {
         metric *a;
@@ -47,6 +51,7 @@ static sbps_status search_mode(sbps_mode *map, sbps_error *err)
     return status;
 }
 
+/* Stores the parameter values at the mode and the negative log-likelihood there. */
 static sbps_status keep_values(sbps_mode *map, sbps_error *err)
 {
     map->values = new_doubles(map->dim);
@@ -56,6 +61,7 @@ static sbps_status keep_values(sbps_mode *map, sbps_error *err)
     return laplace_nll(map->u, map->m, &map->nll, err);
 }
 
+/* Plans the model, opens its posterior and finds the mode, into map. */
 static sbps_status find(sbps_mode *map, const rows *data, sbps_error *err)
 {
     const model_kind *model;
@@ -63,10 +69,9 @@ static sbps_status find(sbps_mode *map, const rows *data, sbps_error *err)
     if (status == SBPS_OK) status = target_open(map->options, data, model, &map->u, err);
     if (status != SBPS_OK) return status;
     if (map->u->reported_priors)
-        return fail(
-            err, SBPS_BAD_ARG,
-            "--prior: the mode of coefficients together with their scales is no estimate "
-            "of them; `sbps sample` has their posterior");
+        return fail(err, SBPS_BAD_ARG,
+                    "--prior: the joint mode of coefficients and their scales is not a usable "
+                    "estimate; use `sbps sample` for their posterior");
     map->dim = map->u->dim;
     map->target = copy_text(data->table.target);
     if (data->table.target && !map->target) return fail_memory(err);
@@ -116,9 +121,10 @@ sbps_status approximate_normal(const sbps_mode *map, sbps_laplace **out, sbps_er
     sbps_status status;
     *out = NULL;
     if (!map->m->hessian)
-        return fail(err, SBPS_BAD_ARG,
-                    "effects of all factors are coordinates here, and no Hessian of so many is "
-                    "made: there is no normal approximation; 'sbps map' has the mode");
+        return fail(
+            err, SBPS_BAD_ARG,
+            "the model samples the effects of all factors, and their Hessian is too large to "
+            "compute: there is no normal approximation; 'sbps map' reports the mode");
     sbps_laplace *laplace = calloc(1, sizeof *laplace);
     if (!laplace) return fail_memory(err);
     *laplace = (sbps_laplace){map, new_doubles(d * d), new_doubles(d)};

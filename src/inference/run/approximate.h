@@ -1,4 +1,5 @@
-/* The mode and Laplace's approximation, found once and told in several ways. */
+/* The mode of the posterior and the normal approximation there (Laplace), for sbps_map and
+ * sbps_laplace. */
 #ifndef INFERENCE_APPROXIMATE_H
 #define INFERENCE_APPROXIMATE_H
 
@@ -8,10 +9,10 @@
 struct sbps_mode {
     sbps_options *options; /* own copy */
     char *target;
-    posterior *u; /* NULL once the search is over: its table is not ours */
+    posterior *u; /* NULL after the search: it borrows the caller's table */
     size_t dim;
     char **names, **coordinates;
-    double *values; /* as reported; the coordinates are in m->w */
+    double *values; /* of the parameters as reported; the coordinates are m->w */
     mode *m;
     nll_distribution nll;
 };
@@ -24,7 +25,8 @@ struct sbps_laplace {
 sbps_status approximate_find(const sbps_table *table, const sbps_options *options,
                              sbps_mode **out, sbps_error *err);
 void approximate_destroy(sbps_mode *map);
-/* Of a mode, which must outlive it. */
+/* Computes covariance and standard deviations at the mode. Borrows `map`, which must outlive
+ * it. */
 sbps_status approximate_normal(const sbps_mode *map, sbps_laplace **out, sbps_error *err);
 void approximate_normal_destroy(sbps_laplace *laplace);
 

@@ -1,28 +1,120 @@
-/* Chains: one block of memory each, over-dispersed starts, rounds shared out over threads. */
-#include "inference/run/run.h"
-
+/* Chains: one block of memory each, over-dispersed starting points, rounds distributed over
+ * threads. */
+#include "inference/run/chain.h"
 #include "core/decimal.h"
+#include "core/printable.h"
+#include "inference/run/chains_on_ranks.h"
+#include "inference/run/run.h"
+#include "inference/run/run_files.h"
+#include "inference/run/set_up.h"
+#include "inference/run/stop.h"
 #include "linalg/dense_matrix.h"
+#include "linalg/pareto.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define ROUND_FRACTION 0.01 /* of the seconds of a run bounded in time */
-#define START_DEPTH    10.0 /* above the mode, per coordinate: the normal there has 2 */
-#define START_EXTRA    10
-#define START_SURE     0.5 /* of that depth, by what was measured on average */
-#define START_TRIES    60
-#define LOST_DEPTH     100.0 /* likewise, and no path has any business there */
-#define LOST_PASSES    10.0  /* of flight a chain, before that is looked at */
-#define FIRST_BATCH    0.25  /* first length of a batch of moments, natural units */
-#define FIRST_SPACING  0.25  /* first distance of draws, natural units */
+/* ---- columns in the caller's memory ----
+ *
+ * With --storage given the table stays in the caller's memory, which may be changed during the
+ * run. A NaN in a column makes sums over rows NaN, which most samplers treat as a rejected
+ * proposal: the path would continue and ignore the data. So a NaN sum is checked against the
+ * posterior at the reference point, which was finite at set-up. */
 
+/* True if the last step met NaN because the caller's memory was changed: the posterior at the
+ * reference is NaN too. Clears the mark of the batch. */
+static bool chain_lost_numbers(const sbps_run *run, chain *c)
+{
+    double value;
+    if (!c->batches.is.had_nan) return false;
+    c->batches.is.had_nan = false;
+    if (!run->data.storage.place || run->ranks.among) return false;
+    /* the density may overflow far from the mode, but not at the reference */
+    return posterior_value(run->target, run->reference->w, &value, NULL) == SBPS_OK &&
+           isnan(value);
+}
+
+sbps_status run_check_numbers(const sbps_run *run, sbps_error *err)
+{
+    const rows *r = &run->data;
+    bool failed = false;
+    for (size_t i = 0; i < run->chain_count; i++)
+        failed = failed || run->chains[i].state->failed;
+    for (size_t i = 0; failed && !run->ranks.among && r->storage.place && i < r->local_rows;
+         i++)
+        for (size_t j = r->intercept; j < r->d; j++) {
+            double value = r->storage.kind->cell(r, i, j);
+            if (isfinite(value)) continue;
+            return fail(
+                err, SBPS_BAD_DATA,
+                "table:%zu: column '%s' became %s during the run: the caller's memory was "
+                "changed, which --storage given does not allow; earlier draws are kept",
+                (size_t)r->storage.source_row[i] + 1, show_name(r->table.names[j]).text,
+                isnan(value) ? "NaN" : "infinite");
+        }
+    return SBPS_OK;
+}
+
+/* ---- importance weights of all chains: how heavy their tail is ---- */
+
+/* Number of importance weights of all chains. */
+static size_t count_weights(const sbps_run *run)
+{
+    size_t total = 0;
+    for (size_t i = 0; run->plan->sampler->weights && i < run->chain_count; i++) {
+        size_t count;
+        run->plan->sampler->weights(&run->chains[i].s, &count);
+        total += count;
+    }
+    return total;
+}
+
+double run_pareto_k(const sbps_run *run)
+{
+    size_t total = count_weights(run);
+    if (total == 0) return NAN;
+    double *all = new_doubles(total), *next = all;
+    ranked_weight *scratch = malloc(total * sizeof *scratch);
+    for (size_t i = 0; all && scratch && i < run->chain_count; i++) {
+        size_t count;
+        const double *from = run->plan->sampler->weights(&run->chains[i].s, &count);
+        memcpy(next, from, count * sizeof *from);
+        next += count;
+    }
+    double k = all && scratch ? pareto_smooth(total, all, scratch) : NAN;
+    free(all);
+    free(scratch);
+    return k;
+}
+
+sbps_status run_check_weights(const sbps_run *run, sbps_error *err)
+{
+    double k = run_pareto_k(run);
+    if (!(k > PARETO_TRUSTED)) return SBPS_OK;
+    return fail(err, SBPS_DIVERGED,
+                "%s: the Pareto k-hat of the importance weights is %.2f, above %g: the Student "
+                "t approximation at the mode is too different from this posterior for reliable "
+                "estimates; use hmc or sbps",
+                run->plan->sampler->name, k, PARETO_TRUSTED);
+}
+
+#define ROUND_FRACTION 0.01 /* of --seconds: longest round */
+#define START_DEPTH    10.0 /* largest U - U(mode) per coordinate of a start; normal: 2 */
+#define START_EXTRA    10
+#define START_SURE     0.5 /* fraction of that depth by the normal that needs no check */
+#define START_TRIES    60
+#define LOST_DEPTH     100.0 /* U - U(mode) per coordinate that no path should reach */
+#define LOST_PASSES    10.0  /* passes through the rows per chain before that is checked */
+#define FIRST_BATCH    0.25  /* initial length of a batch of moments, natural units */
+#define FIRST_SPACING  0.25  /* initial spacing of draws, natural units */
+
+/* Lays out the chain's memory; called twice: to measure it, then to assign it. */
 static void carve_chain_memory(const sbps_run *run, chain *c)
 {
     size_t d = run->target->dim;
-    /* without it u'Hu is taken for 1; flights need it as a scale only, steps for the stiffest
-     * direction */
+    /* without a Hessian u'Hu is taken as 1; segments need it only as a scale, discrete steps
+     * for the stiffest direction */
     const metric_kind *a = run->plan->metric;
     bool one = a->white || (a->nearly_white && !run->plan->sampler->discrete);
     const double *hessian = one ? NULL : run->reference->hessian;
@@ -30,22 +122,24 @@ static void carve_chain_memory(const sbps_run *run, chain *c)
     c->memory.used = 0;
     c->state = arena_take(&c->memory, sizeof *c->state);
     minibatch_carve(&c->batches,
-                    auto_widest(&facts, run->plan, run->parts, run->tuned.minibatch),
+                    auto_widest(&facts, run->plan, run->noise.parts, run->tuned.minibatch),
                     run->target, run->tuned.batch, &c->memory);
-    sampler_carve(&c->s, run->plan->sampler, run->a, hessian, run->reference->w, &c->batches.is,
+    sampler_carve(&c->s, run->plan->sampler, run->geometry.a, hessian, run->reference->w,
+                  &c->batches.is, &c->memory);
+    moments_carve(&c->m, run->report.watched_count, run->report.value, run->reference->w,
                   &c->memory);
-    moments_carve(&c->m, run->watched_count, run->report, run->reference->w, &c->memory);
-    c->m.of = run->watched;
+    c->m.of = run->report.watched;
     c->counts = arena_take(&c->memory, sizeof *c->counts);
     bias_carve(&c->b, d, run->reference->hessian, c->counts, &c->memory);
     draws_carve(&c->d, d, run->options->draws, &c->memory);
-    c->s.warps = run->warped;
-    c->batches.parts = run->parts;
-    c->batches.bounds = run->bounds;
-    minibatch_equip(&c->batches, run->cv,
+    c->s.warps = run->geometry.warped;
+    c->batches.parts = run->noise.parts;
+    c->batches.bounds = run->noise.bounds;
+    minibatch_equip(&c->batches, run->noise.cv,
                     run->plan->sampler->own_noise ? 0.0 : run->options->gradient_noise);
 }
 
+/* Allocates the memory of a chain. */
 static sbps_status chain_create(const sbps_run *run, chain *c, sbps_error *err)
 {
     carve_chain_memory(run, c);
@@ -58,7 +152,8 @@ static sbps_status chain_create(const sbps_run *run, chain *c, sbps_error *err)
     return c->skeleton ? SBPS_OK : fail_memory(err);
 }
 
-/* Before any of it is asked for. A result holds the draws once more, and so does the file's image. */
+/* Checks the memory for all chains before any is allocated. A result and the image of its file
+ * each hold another copy of the draws. */
 static sbps_status check_memory(const sbps_run *run, sbps_error *err)
 {
     chain first = {0};
@@ -68,8 +163,8 @@ static sbps_status check_memory(const sbps_run *run, sbps_error *err)
     double need = count * ((double)first.memory.used + kept), have = machine_memory();
     if (need <= MEMORY_REQUEST_FRACTION * have) return SBPS_OK;
     return fail(err, SBPS_NO_MEM,
-                "%.0f chains of %.3g draws of %zu parameters need %.3g GiB of memory, this "
-                "machine or container allows %.3g GiB: ask for fewer with --draws or --chains",
+                "%.0f chains of %.3g draws of %zu parameters need %.3g GiB of memory, but this "
+                "machine or container allows %.3g GiB: reduce --draws or --chains",
                 count, requested, run->target->dim, need / 0x1p30, have / 0x1p30);
 }
 
@@ -81,8 +176,8 @@ sbps_status chains_create(sbps_run *run, sbps_error *err)
     run->chains = calloc(run->chain_count, sizeof *run->chains);
     run->moments_of = calloc(run->chain_count, sizeof *run->moments_of);
     run->bias_of = calloc(run->chain_count, sizeof *run->bias_of);
-    run->sent = calloc(run->chain_count, sizeof *run->sent);
-    if (!run->chains || !run->moments_of || !run->bias_of || !run->sent)
+    run->ranks.sent = calloc(run->chain_count, sizeof *run->ranks.sent);
+    if (!run->chains || !run->moments_of || !run->bias_of || !run->ranks.sent)
         return fail_memory(err);
     for (size_t i = 0; i < run->chain_count; i++) {
         sbps_status status = chain_create(run, &run->chains[i], err);
@@ -104,14 +199,15 @@ void chains_destroy(sbps_run *run)
     free(run->chains);
     free(run->moments_of);
     free(run->bias_of);
-    free(run->sent);
-    run->sent = NULL;
+    free(run->ranks.sent);
+    run->ranks.sent = NULL;
     run->chains = NULL;
     run->moments_of = NULL;
     run->bias_of = NULL;
 }
 
-/* Where the model wants this chain, from the mode; false where it leaves that to us. */
+/* The start that the model proposes for this chain, relative to the mode, into p. False: it has
+ * no proposal. */
 static bool scatter(const sbps_run *run, size_t index, rng *random, double *p)
 {
     const model_kind *model = run->plan->model;
@@ -121,22 +217,23 @@ static bool scatter(const sbps_run *run, size_t index, rng *random, double *p)
     return true;
 }
 
-/* Where rows were seen to leave U about as steep as the normal at the mode, none need be asked. */
-static bool surely_near(const sbps_run *run, const double *p, double depth)
+/* True if U at p is known to be near its quadratic approximation, so that it need not be
+ * evaluated. */
+static bool start_is_near(const sbps_run *run, const double *p, double depth)
 {
     if (!run->reference->hessian) return false;
     double square = quadratic_terms(run->target->dim, run->reference->hessian, p);
-    return 0.5 * square * run->steepness < START_SURE * depth;
+    return 0.5 * square * run->geometry.steepness < START_SURE * depth;
 }
 
-/* A posterior may be a wall where the normal at its mode is a slope: the start is moved towards the
- * mode until it is not absurdly deep in it. `w` is scratch. */
-static void come_closer(const sbps_run *run, double *w, double *p)
+/* Halves p until U there is within START_DEPTH of the mode: U may be much steeper than the
+ * normal at the mode. w: scratch, dim. */
+static void shrink_start(const sbps_run *run, double *w, double *p)
 {
     size_t d = run->target->dim;
     double depth = START_DEPTH * (double)(d + START_EXTRA);
     double limit = run->reference->value + depth;
-    if (surely_near(run, p, depth)) return;
+    if (start_is_near(run, p, depth)) return;
     for (size_t tries = 0; tries < START_TRIES; tries++) {
         double value = NAN;
         for (size_t j = 0; j < d; j++) w[j] = run->reference->w[j] + p[j];
@@ -145,7 +242,7 @@ static void come_closer(const sbps_run *run, double *w, double *p)
     }
 }
 
-/* U where the chain is, above that of the reference. */
+/* U at the chain's position minus U at the reference. */
 static sbps_status depth_of(const sbps_run *run, const chain *c, double *w, double *out,
                             sbps_error *err)
 {
@@ -155,13 +252,14 @@ static sbps_status depth_of(const sbps_run *run, const chain *c, double *w, doub
     return status;
 }
 
-/* Is it time to ask? Warm-up that cannot end has flown long enough for a few looks at all rows. */
+/* True if warm-up has not converged after LOST_PASSES passes, so that evaluating U at every
+ * chain costs little in comparison. */
 static bool may_be_lost(const sbps_run *run)
 {
     const run_state *s = &run->state;
     double passes = s->warmup_rows / (double)(total_rows(&run->data) + 1);
     bool unsettled = s->phase == PHASE_WARMUP && s->epoch_rounds == 0 && !s->settled;
-    /* the published method is shown as it is, wherever it goes */
+    /* --paper shows the published method unchanged, divergent or not */
     return unsettled && !run->options->paper &&
            passes >= LOST_PASSES * (double)run->chain_count;
 }
@@ -175,20 +273,19 @@ sbps_status chains_check_depth(const sbps_run *run, sbps_error *err)
     for (size_t i = 0; w && i < run->chain_count && status == SBPS_OK; i++) {
         status = depth_of(run, &run->chains[i], w, &depth, err);
         if (status == SBPS_OK && !(depth <= max_depth))
-            status =
-                fail(err, SBPS_DIVERGED,
-                     "chain %zu of %s has left the posterior: after a warm-up of %.2g "
-                     "proposals that finds no end the log density there is %.3g below that "
-                     "of the mode, where %zu parameters make it about %.3g: the slopes that "
-                     "it follows are not those of the density",
-                     i + 1, run->plan->sampler->name, run->state.warmup_proposals, depth, d,
-                     0.5 * (double)d);
+            status = fail(
+                err, SBPS_DIVERGED,
+                "chain %zu of %s has left the posterior: after %.2g warm-up proposals its log "
+                "density is %.3g below that of the mode, while about %.3g is normal for %zu "
+                "parameters: the gradient of the model does not seem to match its log density",
+                i + 1, run->plan->sampler->name, run->state.warmup_proposals, depth,
+                0.5 * (double)d, d);
     }
     free(w);
     return status;
 }
 
-/* At p from the reference, with random numbers of stream `index`. */
+/* Starts the chain at reference + p, with the random number stream `index`. */
 static void start_at(sbps_run *run, chain *c, const double *p, size_t index)
 {
     uint64_t seed = run->options->seed;
@@ -206,8 +303,8 @@ void chains_start_at(sbps_run *run, const double *points)
     chains_reset_estimates(run);
 }
 
-/* p = spread A z / scale with z standard normal: by default twice as wide as the posterior at the
- * mode. A spread of 0 also keeps the model from choosing. */
+/* Starts the chain at p = spread A z / scale with z standard normal, by default twice as wide
+ * as the normal at the mode. With spread 0 the model's own proposal is not used either. */
 static void start_chain(sbps_run *run, chain *c, size_t index)
 {
     uint64_t seed = run->options->seed;
@@ -217,8 +314,8 @@ static void start_chain(sbps_run *run, chain *c, size_t index)
     double spread = run->options->spread / run->plan->scale;
     for (size_t j = 0; j < d; j++) z[j] = spread * rng_normal(&random);
     if (spread == 0.0 || !scatter(run, index, &random, p)) {
-        run->a->kind->forward(run->a, z, p);
-        come_closer(run, z, p);
+        run->geometry.a->kind->forward(run->geometry.a, z, p);
+        shrink_start(run, z, p);
     }
     start_at(run, c, p, index);
 }
@@ -231,7 +328,7 @@ void chains_start(sbps_run *run)
 
 void chains_reset_estimates(sbps_run *run)
 {
-    memset(run->sent, 0, run->chain_count * sizeof *run->sent);
+    memset(run->ranks.sent, 0, run->chain_count * sizeof *run->ranks.sent);
     for (size_t i = 0; i < run->chain_count; i++) {
         chain *c = &run->chains[i];
         bool discrete = run->plan->sampler->discrete;
@@ -245,9 +342,10 @@ void chains_reset_estimates(sbps_run *run)
 void chains_take_control(sbps_run *run)
 {
     for (size_t i = 0; i < run->chain_count; i++) {
-        minibatch_equip(&run->chains[i].batches, run->cv, run->chains[i].batches.is.noise);
-        run->chains[i].batches.parts = run->parts;
-        run->chains[i].batches.bounds = run->bounds;
+        minibatch_equip(&run->chains[i].batches, run->noise.cv,
+                        run->chains[i].batches.is.noise);
+        run->chains[i].batches.parts = run->noise.parts;
+        run->chains[i].batches.bounds = run->noise.bounds;
     }
 }
 
@@ -264,7 +362,8 @@ void chains_restore(sbps_run *run)
     run->tuned.batch = run->chains->batches.state->n;
 }
 
-/* As things stood when the segment began: before it is counted. */
+/* Sink for --skeleton: records the event at the beginning of a segment, with the counts before
+ * it. */
 static void keep_event(void *self, const segment *s)
 {
     chain *c = self;
@@ -276,7 +375,7 @@ static void keep_event(void *self, const segment *s)
     memcpy(record + s->dim, s->q, s->dim * sizeof *s->q);
 }
 
-/* Its part of the round is flown, or its share of --epochs is used up. */
+/* True if the chain has completed the round, or its part of --epochs. */
 static bool round_over(const sbps_run *run, const chain *c)
 {
     double pass = (double)total_rows(run->table->data),
@@ -287,6 +386,7 @@ static bool round_over(const sbps_run *run, const chain *c)
            (double)c->counts->rows >= fraction * run->options->epochs * pass;
 }
 
+/* Connects the estimators that receive the chain's segments in this round. */
 static void attach_sinks(chain *c, bool sampling)
 {
     c->sinks.count = c->skeleton_count = 0;
@@ -297,6 +397,8 @@ static void attach_sinks(chain *c, bool sampling)
     sinks_add(&c->sinks, &c->d, draws_take);
 }
 
+/* Advances chain `index` to the end of the round, an interrupt, or a failure. Runs on any
+ * thread. */
 static void advance_chain(void *self, size_t index)
 {
     sbps_run *run = self;
@@ -310,7 +412,7 @@ static void advance_chain(void *self, size_t index)
         if (model_failure(run->target->model, run->target->self)) return;
         c->s.kind->step(&c->s, &s);
         c->state->failed = s.end->failed || !isfinite(s.dt) || chain_lost_numbers(run, c);
-        if (c->state->failed) return; /* a path without end has no averages either */
+        if (c->state->failed) return; /* an infinite segment has no averages */
         sinks_take(&c->sinks, &s);
         c->state->begun = s.end->kind;
     }
@@ -328,6 +430,7 @@ void chains_lengthen_rounds(sbps_run *run, double seconds)
     for (size_t i = 0; i < run->chain_count; i++) run->chains[i].state->events = *events;
 }
 
+/* True if all chains have completed the round. */
 static bool round_complete(const sbps_run *run)
 {
     for (size_t i = 0; i < run->chain_count; i++)
@@ -335,7 +438,8 @@ static bool round_complete(const sbps_run *run)
     return true;
 }
 
-/* Draw i of every chain is at the same time, so that they can be cut to the same number. */
+/* Thins the draws of all chains to the largest spacing, so that draw i of every chain is at the
+ * same path time. */
 static void align_draws(sbps_run *run)
 {
     double spacing = 0.0;
@@ -344,6 +448,7 @@ static void align_draws(sbps_run *run)
     for (size_t i = 0; i < run->chain_count; i++) draws_thin_to(&run->chains[i].d, spacing);
 }
 
+/* Advances the chain number `index` of this process. */
 static void advance_ours(void *self, size_t index)
 {
     size_t first, count;
@@ -351,19 +456,19 @@ static void advance_ours(void *self, size_t index)
     advance_chain(self, first + index);
 }
 
-/* Those of this process, at the same time. */
+/* Advances the chains of this process in parallel. */
 static void advance_own(sbps_run *run)
 {
     size_t first, count;
     ranks_own_chains(run, &first, &count);
     if (count == 0) return;
     unsigned all = run->workers.threads, each = all / (unsigned)count;
-    run->workers.threads = each > 1 ? each : 1; /* of every chain, for sums over all rows */
+    run->workers.threads = each > 1 ? each : 1; /* threads per chain, for sums over all rows */
     thread_pool_run(run->pool, count, advance_ours, run);
     run->workers.threads = all;
 }
 
-/* All of them, one after another, on every rank. */
+/* Advances all chains one after another, on every rank at the same time. */
 static void advance_in_step(sbps_run *run)
 {
     run->workers.hurried = true;
@@ -376,16 +481,16 @@ bool chains_round(sbps_run *run)
     /* a round cut short by an interrupt is completed by the run that resumes it */
     if (round_complete(run)) {
         for (size_t i = 0; i < run->chain_count; i++) run->chains[i].state->events = 0;
-        if (run->among) ranks_begin_round(run);
+        if (run->ranks.among) ranks_begin_round(run);
     }
-    if (run->among && ranks_in_step(run))
+    if (run->ranks.among && ranks_in_step(run))
         advance_in_step(run);
     else
         advance_own(run);
-    if (run->among) ranks_exchange(run);
+    if (run->ranks.among) ranks_exchange(run);
     if (!round_complete(run)) return false;
     align_draws(run);
-    if (run->among) ranks_note_draws(run);
+    if (run->ranks.among) ranks_record_sent(run);
     return true;
 }
 

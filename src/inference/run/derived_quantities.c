@@ -1,4 +1,4 @@
-/* See derived.h. */
+/* Reported quantities that are functions of several coordinates, and their bias. */
 #include "inference/run/derived_quantities.h"
 #include "core/memory.h"
 #include "core/threads.h"
@@ -7,7 +7,121 @@
 #include <math.h>
 #include <string.h>
 
-#define EFFECTS_LIVE_MAX 2e6 /* effects x draws, of a run that goes on */
+/* ---- bias of functions of the coordinates ----
+ *
+ * The estimated bias of the coordinates is propagated to a function f of them to first order.
+ * With m the mean of w and s its estimated shift, in units of w,
+ *
+ *   shift of f = (f(m + s) - f(m - s)) / 2.                                                 (1)
+ *
+ * The errors of the shifts are treated as independent. Their contribution to (1) has the
+ * variance sum (df/dw_k error_k)^2, which is the mean square of (1) over shifts by one error
+ * each with random signs. It is estimated from PROBES such shifts, the same for all functions,
+ * without derivatives. */
+
+/* The bias of coordinates propagated to functions of them, see (1). */
+typedef struct {
+    const posterior *u;
+    double *mean, *sd; /* of the coordinates, from the draws */
+    double *points;    /* points at which the functions are evaluated, in pairs */
+    double *values;    /* of the present block, one point after another */
+} propagated_bias;
+
+#define PROBES ((size_t)32)
+#define POINTS (2 * (1 + PROBES))
+
+/* Computes mean and sd of every coordinate over the draws. */
+static void measure_draws(const sbps_run *run, const result *r, propagated_bias *c)
+{
+    size_t d = c->u->dim;
+    double count = (double)(r->chains * r->draws);
+    for (size_t i = 0; i < r->chains * r->draws; i++) {
+        const double *w = run->chains[i / r->draws].d.w + i % r->draws * d;
+        for (size_t k = 0; k < d; k++) {
+            double off = w[k] - run->reference->w[k];
+            c->mean[k] += off / count;
+            c->sd[k] += off * off / count;
+        }
+    }
+    for (size_t k = 0; k < d; k++) {
+        c->sd[k] = sqrt(fmax(c->sd[k] - c->mean[k] * c->mean[k], 0.0));
+        c->mean[k] += run->reference->w[k];
+    }
+}
+
+/* Sets coordinate k of a pair of points to mean -+ shift. */
+static void put_pair(const propagated_bias *c, size_t pair, size_t k, double shift)
+{
+    size_t d = c->u->dim;
+    c->points[2 * pair * d + k] = c->mean[k] - shift;
+    c->points[(2 * pair + 1) * d + k] = c->mean[k] + shift;
+}
+
+/* Sets all points: pair 0 at the shifts, the others at errors with random signs. */
+static void place_points(const sbps_run *run, const result *r, const propagated_bias *c)
+{
+    rng random = rng_stream(run->options->seed, 0, RNG_DERIVED);
+    for (size_t k = 0; k < c->u->dim; k++) {
+        put_pair(c, 0, k, r->bias[k] * c->sd[k]);
+        for (size_t p = 1; p <= PROBES; p++) {
+            double sign = rng_uniform(&random) < 0.5 ? -1.0 : 1.0;
+            put_pair(c, p, k, sign * r->bias_se[k] * c->sd[k]);
+        }
+    }
+}
+
+/* Allocates, and places the points for the draws of a result. Close it also after a failure. */
+static sbps_status propagated_open(const sbps_run *run, const result *r, propagated_bias *c,
+                                   sbps_error *err)
+{
+    size_t d = run->target->dim;
+    *c = (propagated_bias){.u = run->target,
+                           .mean = new_doubles(d),
+                           .sd = new_doubles(d),
+                           .points = new_doubles(POINTS * d),
+                           .values = new_doubles(POINTS * DERIVED_AT_A_TIME)};
+    if (!c->mean || !c->sd || !c->points || !c->values) return fail_memory(err);
+    measure_draws(run, r, c);
+    place_points(run, r, c);
+    return SBPS_OK;
+}
+
+static void propagated_close(propagated_bias *c)
+{
+    free(c->mean);
+    free(c->sd);
+    free(c->points);
+    free(c->values);
+}
+
+/* Evaluates the functions of `count` coordinates from `first` on at all points. */
+static void propagated_evaluate(propagated_bias *c, size_t first, size_t count)
+{
+    const posterior *u = c->u;
+    for (size_t i = 0; i < POINTS; i++)
+        u->model->reported.values(u->self, c->points + i * u->dim, first, count,
+                                  c->values + i * count);
+}
+
+/* (1) for one pair of points. */
+static double shift(const propagated_bias *c, size_t pair, size_t count, size_t i)
+{
+    const double *values = c->values + 2 * pair * count + i;
+    return 0.5 * (values[count] - values[0]);
+}
+
+/* Bias of the function at first + i and its standard error, in units of its sd. */
+static void propagated_shift(const propagated_bias *c, size_t count, size_t i, double sd,
+                             double *of_mean, double *error)
+{
+    double square = 0.0;
+    for (size_t p = 1; p <= PROBES; p++)
+        square += shift(c, p, count, i) * shift(c, p, count, i) / (double)PROBES;
+    *of_mean = sd > 0.0 ? shift(c, 0, count, i) / sd : NAN;
+    *error = sd > 0.0 ? sqrt(square) / sd : NAN;
+}
+
+#define EFFECTS_LIVE_MAX 2e6 /* effects * draws that are computed while the run advances */
 
 bool derived_is_effect(const posterior *u, size_t j)
 {
@@ -22,7 +136,7 @@ size_t derived_parameters(const posterior *u)
     return count;
 }
 
-/* ---- some at a time ---- */
+/* ---- iteration over blocks of coordinates ---- */
 
 sbps_status derived_open(derived_job *j, sbps_error *err)
 {
@@ -41,6 +155,7 @@ void derived_close(derived_job *j)
     free(j->summary);
 }
 
+/* Selects the derived quantities of the present block that were requested. */
 static void select_derived(derived_job *j)
 {
     model_derived of;
@@ -51,6 +166,7 @@ static void select_derived(derived_job *j)
             j->at[j->selected++] = i;
 }
 
+/* Computes the draws of the selected quantities. */
 static void derive_draws(derived_job *j)
 {
     const posterior *u = j->run->target;
@@ -63,6 +179,7 @@ static void derive_draws(derived_job *j)
     }
 }
 
+/* Summarises derived quantity k of the block. Runs on any worker. */
 static void summarize_selected(void *self, unsigned worker, size_t k)
 {
     (void)worker;
@@ -107,13 +224,13 @@ sbps_status derived_store(result *r, size_t at, const char *name, const double *
     return rename_text(&r->names[at], name) ? SBPS_OK : fail_memory(err);
 }
 
-/* Its prior is that of a coordinate which has the same, or is not known. */
+/* The prior of a derived quantity: that of a coordinate with the same one, else unknown. */
 static sbps_status store_prior(const posterior *u, result *r, size_t j, sbps_error *err)
 {
     model_derived of;
     posterior_derived(u, j, &of);
     r->prior_share[j] = NAN;
-    if (of.alike == j) return SBPS_OK; /* as it was recorded of the coordinate */
+    if (of.alike == j) return SBPS_OK; /* already recorded for the coordinate */
     bool known = of.alike < u->dim;
     r->prior_mean[j] = known ? r->prior_mean[of.alike] : NAN;
     r->prior_sd[j] = known ? r->prior_sd[of.alike] : NAN;
@@ -124,7 +241,8 @@ static sbps_status store_prior(const posterior *u, result *r, size_t j, sbps_err
     return whole ? SBPS_OK : fail_memory(err);
 }
 
-/* keep: effects go into the result, too; else only what is seen of all of them does. */
+/* Stores a block of derived quantities in the result. Effects are stored if `keep`, else only
+ * their diagnostics are summarised. */
 static sbps_status store_block(derived_job *j, propagated_bias *c, bool keep,
                                effect_check *seen, result *r, sbps_error *err)
 {
@@ -138,7 +256,7 @@ static sbps_status store_block(derived_job *j, propagated_bias *c, bool keep,
             effect_check_add(seen, at, s->rhat, s->ess_bulk, s->ess_tail);
             continue;
         }
-        status = derived_store(r, at, j->run->reported_names[at], j->drawn + k * count, s, err);
+        status = derived_store(r, at, j->run->report.names[at], j->drawn + k * count, s, err);
         propagated_shift(c, j->count, at - j->first, s->sd, &r->bias[at], &r->bias_se[at]);
         r->sd_bias[at] = r->sd_bias_se[at] = NAN;
         if (status == SBPS_OK) status = store_prior(j->run->target, r, at, err);
@@ -146,7 +264,9 @@ static sbps_status store_block(derived_job *j, propagated_bias *c, bool keep,
     return status;
 }
 
-static sbps_status put_in_order(const posterior *u, bool effects, result *r, sbps_error *err)
+/* Moves effects behind the parameters, or removes them. */
+static sbps_status reorder_parameters(const posterior *u, bool effects, result *r,
+                                      sbps_error *err)
 {
     size_t count = 0, *order = calloc(r->dim, sizeof *order);
     if (!order) return fail_memory(err);
@@ -160,6 +280,7 @@ static sbps_status put_in_order(const posterior *u, bool effects, result *r, sbp
     return status;
 }
 
+/* True if every reported quantity is a function of a single coordinate. */
 static bool none_derived(const posterior *u)
 {
     model_derived of;
@@ -168,13 +289,15 @@ static bool none_derived(const posterior *u)
     return true;
 }
 
-/* While a run goes on its page is made again and again: many effects are then left for the end. */
+/* True if the effects are few enough to be computed now: while the run advances, its live page
+ * is updated repeatedly. */
 static bool effects_affordable(const sbps_run *run, const result *r)
 {
     return run->state.phase == PHASE_DONE ||
            (double)r->dim * (double)r->chains * (double)r->draws <= EFFECTS_LIVE_MAX;
 }
 
+/* Records the diagnostics of effects that are not kept. */
 static sbps_status record_effects(const sbps_run *run, const effect_check *seen,
                                   result_info *info, sbps_error *err)
 {
@@ -184,8 +307,8 @@ static sbps_status record_effects(const sbps_run *run, const effect_check *seen,
     info->effects_rhat = seen->rhat;
     info->effects_ess = seen->ess;
     info->effects_mean_ess = effect_check_mean_ess(seen);
-    info->effects_rhat_of = copy_text(run->reported_names[seen->rhat_at]);
-    info->effects_ess_of = copy_text(run->reported_names[seen->ess_at]);
+    info->effects_rhat_of = copy_text(run->report.names[seen->rhat_at]);
+    info->effects_ess_of = copy_text(run->report.names[seen->ess_at]);
     bool whole = info->effects_rhat_of && info->effects_ess_of;
     return whole ? SBPS_OK : fail_memory(err);
 }
@@ -206,5 +329,5 @@ sbps_status derived_show(const sbps_run *run, bool effects, result *r, sbps_erro
     derived_close(&j);
     propagated_close(&c);
     if (status == SBPS_OK) status = record_effects(run, &seen, &r->info, err);
-    return status == SBPS_OK ? put_in_order(run->target, effects, r, err) : status;
+    return status == SBPS_OK ? reorder_parameters(run->target, effects, r, err) : status;
 }

@@ -1,9 +1,12 @@
-/* What was chosen, in a few lines. */
+/* The set-up report: data, mode, priors, sampler and cautions, one line each, with a label of
+ * ten columns. */
+#include "inference/run/describe.h"
 #include "core/decimal.h"
 #include "core/memory.h"
 #include "core/ranks/ranks.h"
 #include "core/text.h"
 #include "inference/options/target.h"
+#include "inference/run/chains_on_ranks.h"
 #include "inference/run/derived_quantities.h"
 #include "model/likelihood/model_kinds.h"
 #include "model/prior/prior_shrinkage.h"
@@ -13,33 +16,37 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PRIOR_LINES ((size_t)12) /* priors are listed while they take no more */
+#define PRIOR_LINES ((size_t)12) /* most lines of priors; with more, they are grouped by kind */
 
-/* Parameters whose priors are told in one line. */
+/* Parameters whose priors are reported in one line. */
 typedef struct {
     size_t first, last, count;
-    double low[PRIOR_MAX_NUMBERS], high[PRIOR_MAX_NUMBERS]; /* of each number */
+    double low[PRIOR_MAX_NUMBERS], high[PRIOR_MAX_NUMBERS]; /* ranges of the prior's numbers */
 } prior_group;
 
-/* Is the prior of coordinate j part of what is said of weights, or of an effect? */
-static bool is_unsaid(const posterior *u, size_t j)
+/* True if the prior of coordinate j is not listed: it belongs to a shrinkage prior or an
+ * effect. */
+static bool is_unlisted(const posterior *u, size_t j)
 {
     model_derived of;
     return posterior_derived(u, j, &of) && (of.effect || of.watched);
 }
 
+/* True if the prior of coordinate j applies at the column means. */
 static bool is_at_means(const posterior *u, size_t j)
 {
     model_derived of;
     return log_prior_centred(u, j) || (posterior_derived(u, j, &of) && of.at_means);
 }
 
+/* True if two coordinates have the same kind of prior, on the same scale. */
 static bool same_kind(const posterior *u, size_t a, size_t b)
 {
     return posterior_reported_prior(u, a).kind == posterior_reported_prior(u, b).kind &&
            u->scale[a] == u->scale[b] && is_at_means(u, a) == is_at_means(u, b);
 }
 
+/* True if two coordinates have the same prior. */
 static bool same_prior(const posterior *u, size_t a, size_t b)
 {
     const prior p = posterior_reported_prior(u, a), q = posterior_reported_prior(u, b);
@@ -48,6 +55,7 @@ static bool same_prior(const posterior *u, size_t a, size_t b)
     return same_kind(u, a, b);
 }
 
+/* Adds coordinate j to the group and widens its ranges. */
 static void add_to_group(const posterior *u, prior_group *g, size_t j)
 {
     const prior p = posterior_reported_prior(u, j);
@@ -68,11 +76,11 @@ static prior_group group_of(const posterior *u, size_t j)
     return g;
 }
 
-/* Four digits are enough to read; the file keeps them all. */
+/* Prints a line for a group of priors, with four digits; the result file has them all. */
 static void describe_group(const sbps_run *run, const prior_group *g, text *out)
 {
     const prior reported = posterior_reported_prior(run->target, g->first), *p = &reported;
-    char *const *names = prior_shrinks(p) ? run->reported_names : run->names;
+    char *const *names = prior_shrinks(p) ? run->report.names : run->report.coordinates;
     text_add(out, "  prior     %s", names[g->first]);
     if (g->count > 1) text_add(out, " .. %s (%zu)", names[g->last], g->count);
     if (is_at_means(run->target, g->first)) text_add(out, " at the means of the columns");
@@ -84,15 +92,16 @@ static void describe_group(const sbps_run *run, const prior_group *g, text *out)
     text_add(out, "%s\n", p->kind->numbers ? ")" : "");
 }
 
-/* Neighbours with the same prior take one line. Writes nothing to NULL; returns the lines. */
+/* Lists the priors; neighbours with the same prior share a line. Returns the number of lines;
+ * out NULL: counts only. */
 static size_t list_priors(const sbps_run *run, text *out)
 {
     const posterior *u = run->target;
     size_t lines = 0;
     for (size_t j = 0; j < u->dim;) {
         prior_group g = group_of(u, j++);
-        if (is_unsaid(u, g.first)) continue;
-        for (; j < u->dim && same_prior(u, g.first, j) && !is_unsaid(u, j); j++)
+        if (is_unlisted(u, g.first)) continue;
+        for (; j < u->dim && same_prior(u, g.first, j) && !is_unlisted(u, j); j++)
             add_to_group(u, &g, j);
         if (out) describe_group(run, &g, out);
         lines++;
@@ -100,27 +109,28 @@ static size_t list_priors(const sbps_run *run, text *out)
     return lines;
 }
 
-/* Is this the first parameter with such a kind of prior? */
+/* True if no parameter before j has this kind of prior. */
 static bool is_first_of_kind(const posterior *u, size_t j)
 {
     for (size_t i = 0; i < j; i++)
-        if (same_kind(u, i, j) && !is_unsaid(u, i)) return false;
+        if (same_kind(u, i, j) && !is_unlisted(u, i)) return false;
     return true;
 }
 
-/* One line for each kind of prior, numbers by their range. */
+/* Prints one line for each kind of prior, with the ranges of its numbers. */
 static void group_priors(const sbps_run *run, text *out)
 {
     const posterior *u = run->target;
     for (size_t j = 0; j < u->dim; j++) {
-        if (is_unsaid(u, j) || !is_first_of_kind(u, j)) continue;
+        if (is_unlisted(u, j) || !is_first_of_kind(u, j)) continue;
         prior_group g = group_of(u, j);
         for (size_t i = j + 1; i < u->dim; i++)
-            if (same_kind(u, j, i) && !is_unsaid(u, i)) add_to_group(u, &g, i);
+            if (same_kind(u, j, i) && !is_unlisted(u, i)) add_to_group(u, &g, i);
         describe_group(run, &g, out);
     }
 }
 
+/* Lists the priors, grouped if they are many. */
 static void describe_priors(const sbps_run *run, text *out)
 {
     if (list_priors(run, NULL) > PRIOR_LINES)
@@ -134,17 +144,19 @@ static bool is_rowless(const sbps_run *run)
     return run->plan->model->facts.rowless;
 }
 
+/* Settings of discrete samplers. */
 static void describe_steps(const sbps_run *run, text *out)
 {
     double h = run->chains->s.settings->step_size;
-    if (!isnan(h)) text_add(out, "  steps     of size %.4g\n", h);
+    if (!isnan(h)) text_add(out, "  steps     size %.4g\n", h);
     if (run->plan->sampler->unmetered)
-        text_add(out, "  bias      this sampler cannot say how biased it is\n");
+        text_add(out, "  bias      not estimated for this sampler\n");
 }
 
 #define NAMED_MAX ((size_t)6)
 
-/* Why column j may have a wall: all its rows, those where it is not 0, have the same target. */
+/* Prints why the coefficient of column j is bounded on one side only: all rows in which the
+ * column is not 0 have the same response. */
 static void describe_boundary(const sbps_run *run, size_t j, text *out)
 {
     const rows *data = run->table->data;
@@ -158,29 +170,30 @@ static void describe_boundary(const sbps_run *run, size_t j, text *out)
         high = fmax(high, data->y[i]);
     }
     if (count > 0 && count < data->local_rows && low == high)
-        text_add(out, " (%s %g in %s %zu of its rows)",
+        text_add(out, " (%s is %g in %s %zu of its rows)",
                  data->table.target ? data->table.target : "target", low,
                  count > 1 ? "all" : "the", count);
 }
 
-/* In words: which, why, and what would help. */
+/* Lists parameters that the data bound on one side only, why, and what would help. */
 static void describe_warps(const sbps_run *run, text *out)
 {
-    if (!run->warped || run->target->reported_priors)
-        return; /* local scales of weights are so by their nature */
-    text_add(out, "  bent      a wall at one side:");
-    for (size_t i = 0; i < run->warped->count && i < NAMED_MAX; i++) {
-        text_add(out, "%s %s", i ? "," : "", run->names[run->warped->list[i].j]);
-        describe_boundary(run, run->warped->list[i].j, out);
+    if (!run->geometry.warped || run->target->reported_priors)
+        return; /* the local scales of shrinkage priors always are */
+    text_add(out, "  boundary  one-sided:");
+    for (size_t i = 0; i < run->geometry.warped->count && i < NAMED_MAX; i++) {
+        text_add(out, "%s %s", i ? "," : "",
+                 run->report.coordinates[run->geometry.warped->list[i].j]);
+        describe_boundary(run, run->geometry.warped->list[i].j, out);
     }
-    if (run->warped->count > NAMED_MAX)
-        text_add(out, " and %zu more", run->warped->count - NAMED_MAX);
-    text_add(out,
-             "\n            The rows hold these at one side only; at the other the prior does, "
-             "however wide it is.\n            Levels of few rows are better put together, or "
-             "given a prior that says how far is too far: --prior \"normal(0,2.5)\"\n");
+    if (run->geometry.warped->count > NAMED_MAX)
+        text_add(out, " and %zu more", run->geometry.warped->count - NAMED_MAX);
+    text_add(out, "\n            The data bound these parameters on one side only; on the "
+                  "other side only the prior does.\n            Merge rare levels, or use a "
+                  "prior that bounds them: --prior \"normal(0,2.5)\"\n");
 }
 
+/* Sampler, metric, mini-batches, the reason of the choice, and the band. */
 static void describe_sampler(const sbps_run *run, text *out)
 {
     const run_plan *p = run->plan;
@@ -188,13 +201,13 @@ static void describe_sampler(const sbps_run *run, text *out)
              run->options->paper ? " as published" : "", p->metric->name);
     if (p->metric->describe) {
         char kept[96];
-        p->metric->describe(run->a, sizeof kept, kept);
+        p->metric->describe(run->geometry.a, sizeof kept, kept);
         text_add(out, " (%s)", kept);
     }
     if (!p->sampler->discrete) text_add(out, ", refresh rate %.3g", p->settings.refresh_rate);
     text_add(out, "\n");
     if (p->sampler->pairs)
-        text_add(out, "  rows      drawn one by one under bounds; control variate %s\n",
+        text_add(out, "  rows      sampled one at a time; control variate %s\n",
                  p->control_variate);
     else if (!is_rowless(run))
         text_add(out, "  batches   %zu of %zu %s: %s; control variate %s\n", run->tuned.batch,
@@ -206,26 +219,26 @@ static void describe_sampler(const sbps_run *run, text *out)
     if (p->sampler->discrete)
         describe_steps(run, out);
     else if (p->choose_band)
-        text_add(out, "  band      chosen in warm-up for a bias within %g posterior sd\n",
+        text_add(out, "  band      width tuned in warm-up for a bias below %g posterior sd\n",
                  run->options->bias_budget);
     else
         text_add(out, "  band      k = %g\n", p->settings.band.width);
 }
 
+/* Distribution over MPI ranks. */
 static void describe_ranks(const sbps_run *run, text *out)
 {
-    if (!run->among) return;
-    text_add(out, "  ranks     %zu, of %zu rows at least; ", run->among->size,
+    if (!run->ranks.among) return;
+    text_add(out, "  ranks     %zu, at least %zu rows each; ", run->ranks.among->size,
              min_local_rows(&run->data));
     if (ranks_in_step(run))
-        text_add(out, "all of them look at their rows for every step\n");
+        text_add(out, "every step uses the rows of all ranks\n");
     else
-        text_add(out,
-                 "%zu chains go from one to the next: log p is off by %.2g on each, means by "
-                 "%.2g sd over all\n",
-                 run->chain_count, run->rank_error, run->rank_bias);
+        text_add(out, "%zu chains rotate over the ranks; estimated error of means %.2g sd\n",
+                 run->chain_count, run->ranks.bias);
 }
 
+/* Sizes and memory, the mode, and the treatment of groups. */
 static void describe_size(const sbps_run *run, text *out)
 {
     const rows *data = run->table->data;
@@ -241,42 +254,42 @@ static void describe_size(const sbps_run *run, text *out)
                  total_rows(table), parameters, rows_factor(table) * rows_bytes(table) / 1e6,
                  data->storage.kind->name, run->chain_count, chains / 1e6);
     describe_ranks(run, out);
-    if (run->start_hash)
-        text_add(out, "  start     %s%s: U = %.8g, gradient %.1e\n", run->options->start,
-                 run->start_metric ? " with its covariance" : "", run->reference->value,
-                 run->reference->gradient_norm);
+    if (run->geometry.start_hash)
+        text_add(out, "  start     %s%s: negative log posterior %.8g, gradient norm %.1e\n",
+                 run->options->start, run->geometry.start_metric ? " with its covariance" : "",
+                 run->reference->value, run->reference->gradient_norm);
     else
-        text_add(out, "  mode      found in %zu steps, U = %.8g, gradient %.1e\n",
+        text_add(out,
+                 "  mode      found in %zu iterations: negative log posterior %.8g, gradient "
+                 "norm %.1e\n",
                  run->reference->iterations, run->reference->value,
                  run->reference->gradient_norm);
-    if (!run->plan->model->facts.rowless)
-        text_add(out, "  set-up    %.3g passes through the rows\n", run->passes_setup);
     if (run->target->model->transformation.apply)
-        text_add(out, "  groups    %zu effects of all factors sampled together\n",
+        text_add(out, "  groups    %zu effects of all factors, sampled jointly\n",
                  run->target->dim - parameters);
-    if (run->rule.nodes > 0)
-        text_add(
-            out,
-            "  groups    %zu of '%s'%s, %zu nodes an effect: %smore would move means by %.1g "
-            "posterior sd\n",
-            run->data.local_rows,
-            run->data.member_rows->groups->factor[run->data.member_rows->groups->by].name,
-            run->rule.by_polynomial ? " as polynomials" : "", run->rule.nodes,
-            run->rule.by_polynomial ? "rows and " : "", run->rule.error);
+    if (run->geometry.rule.nodes > 0)
+        text_add(out,
+                 "  groups    %zu levels of '%s', integrated over with %zu quadrature points "
+                 "per effect%s: estimated error of means %.1g posterior sd\n",
+                 run->data.local_rows,
+                 run->data.member_rows->groups->factor[run->data.member_rows->groups->by].name,
+                 run->geometry.rule.nodes,
+                 run->geometry.rule.by_polynomial ? " (polynomial approximation)" : "",
+                 run->geometry.rule.error);
 }
 
-/* What to know before the parameters of a model are looked at. */
+/* Cautions about the parameters of a model. */
 static const struct {
     const model_kind *model;
     const char *sentence;
 } cautions[] = {
-    {&model_network, "hidden units can be exchanged and mirrored: what the network says is "
-                     "identified, its weights are not, and their R-hat may stay large"},
+    {&model_network, "hidden units can be permuted and mirrored: predictions are identified, "
+                     "the weights are not, and their R-hat may stay large"},
 };
 
-#define MAX_OFFSET 20.0 /* of counts: e^20 times as many are no longer plausible */
+#define MAX_OFFSET 20.0 /* in the log of a mean count: a factor of e^20 is implausible */
 
-/* An exposure as it was measured has no negative values and large ones. */
+/* An exposure given instead of its logarithm has no negative values and large ones. */
 static void describe_offset(const rows *data, text *out)
 {
     double smallest = INFINITY, largest = -INFINITY;
@@ -286,57 +299,60 @@ static void describe_offset(const rows *data, text *out)
     }
     if (smallest >= 0.0 && largest > MAX_OFFSET)
         text_add(out,
-                 "  mind      the offset runs from %.3g to %.3g and is added to the log of the "
-                 "mean: "
-                 "of an exposure it should be the logarithm\n",
+                 "  note      the offset ranges from %.3g to %.3g and is added to the log of "
+                 "the mean: for an exposure, use its logarithm\n",
                  smallest, largest);
 }
 
-#define FAR_FROM_ZERO 10.0 /* sds of a column */
+#define FAR_FROM_ZERO 10.0 /* sd of a column */
 
-/* Priors of effects that hold far from any row. */
+/* Warns if the prior of effects applies far from the data of a column. */
 static void describe_slopes(const sbps_run *run, text *out)
 {
     if (!run->target->model->row_model) return;
     const uncentred_slope s = mixed_farthest(run->target->self);
     if (s.sds < FAR_FROM_ZERO) return;
-    text_add(out, "  mind      the %s the effects of '",
-             s.correlated ? "prior that is given of" : "independence of");
+    text_add(out, "  note      the %s the effects of '",
+             s.correlated ? "prior given for" : "independence assumed for");
     text_name(out, s.factor);
-    text_add(out, "' holds at ");
+    text_add(out, "' applies at ");
     text_name(out, s.column);
     text_add(out,
-             " = 0, %.3g sd from its mean: intercepts there hold slopes near 0, and the run is "
-             "slow. Subtract %.4g from the column\n",
+             " = 0, %.3g sd from the mean of the column, which makes sampling slow: subtract "
+             "%.4g from the column\n",
              s.sds, s.mean);
 }
 
 #define FEW_LEVELS ((size_t)4)
 
-/* Standard deviations that depend on their prior. */
+/* Warns if a factor has too few levels to estimate its standard deviation. */
 static void describe_few_levels(const sbps_run *run, text *out)
 {
     const rows *member_rows = run->data.member_rows;
     for (size_t f = 0; member_rows && f < member_rows->groups->factors; f++) {
         const group_factor *factor = &member_rows->groups->factor[f];
         if (factor->levels > FEW_LEVELS) continue;
-        text_add(out, "  mind      %zu levels of '", factor->levels);
+        text_add(out, "  note      %zu levels of '", factor->levels);
         text_name(out, factor->name);
-        text_add(out, "' say little about their standard deviation: its prior matters\n");
+        text_add(
+            out,
+            "' carry little information about their standard deviation: its prior matters\n");
     }
 }
 
+/* Lines "note": what the user should know or change. */
 static void describe_cautions(const sbps_run *run, text *out)
 {
     describe_slopes(run, out);
     describe_few_levels(run, out);
     for (size_t i = 0; i < sizeof cautions / sizeof *cautions; i++)
         if (cautions[i].model == run->plan->model)
-            text_add(out, "  mind      %s\n", cautions[i].sentence);
+            text_add(out, "  note      %s\n", cautions[i].sentence);
     if (run->table->data->offset && run->plan->model->support == SUPPORT_COUNTS)
         describe_offset(run->table->data, out);
 }
 
+/* The first line: model and response. */
 static void describe_model(const sbps_run *run, text *out)
 {
     const char *name = run->options->model, *target = run->table->data->table.target;
@@ -352,7 +368,8 @@ static void describe_model(const sbps_run *run, text *out)
     }
 }
 
-/* What is reported, by names as a terminal may see them; NULL: no memory. */
+/* Names of the reported parameters, safe to print on a terminal; the caller's, NULL: no memory.
+ */
 static char **printable_names(const sbps_run *run)
 {
     size_t d = run->target->dim;
@@ -360,7 +377,7 @@ static char **printable_names(const sbps_run *run)
     bool whole = names;
     for (size_t j = 0; whole && j < d; j++) {
         text name = {0};
-        text_name(&name, run->reported_names[j]);
+        text_name(&name, run->report.names[j]);
         whole = (names[j] = text_take(&name));
     }
     if (whole) return names;
@@ -372,13 +389,13 @@ sbps_status run_describe(const sbps_run *run, char **out, sbps_error *err)
 {
     text all = {0};
     number_locale locale;
-    sbps_run shown; /* the same run, its names fit to be seen */
+    sbps_run shown; /* a copy with printable names */
     *out = NULL;
     sbps_status status = numbers_begin(&locale, err);
     if (status != SBPS_OK) return status;
     memcpy(&shown, run, sizeof shown);
-    shown.names = printable_names(run);
-    if (shown.names) {
+    shown.report.coordinates = printable_names(run);
+    if (shown.report.coordinates) {
         describe_model(&shown, &all);
         describe_cautions(&shown, &all);
         describe_size(&shown, &all);
@@ -386,7 +403,7 @@ sbps_status run_describe(const sbps_run *run, char **out, sbps_error *err)
         describe_sampler(&shown, &all);
         *out = text_take(&all);
     }
-    free_texts(shown.names, run->target->dim);
+    free_texts(shown.report.coordinates, run->target->dim);
     numbers_end(&locale);
     return *out ? SBPS_OK : fail_memory(err);
 }

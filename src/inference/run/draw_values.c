@@ -1,30 +1,34 @@
-/* U at every stored draw: exact where passes over the table are affordable, else from the
- * reference w_0 along a line, with the likelihood's slope L = -d/dt sum log p on mini-batches,
+/* U at every stored draw: exact if passes through the table are affordable, else integrated
+ * along the line from the reference w_0 with the likelihood's slope L = -d/dt sum log p on
+ * mini-batches,
  *
  *   U(w) = U(w_0) - log p(w) + log p(w_0) + sum_k c_k L~(t_k),    w_0 + t (w - w_0), 0 < t < 1,
  *
- * t_k and c_k those of Gauss and Legendre. L~ has the run's control variate, so that only what
- * Taylor's polynomial leaves is noise. Batches grow until the noise is small beside the scatter
- * of U over the draws; a few draws are then looked at exactly, and where they lie further off
- * than the noise says, by quadrature or by rows that no batch met, the stated error is theirs. */
+ * with Gauss-Legendre nodes t_k and weights c_k. L~ uses the run's control variate, so only the
+ * remainder of its Taylor polynomial is noisy. Batches grow until the noise is small relative
+ * to the scatter of U over the draws. A few draws are then evaluated exactly; if their errors
+ * are larger than the estimated ones, because of quadrature or of rows that no batch contained,
+ * the estimates are raised to them. */
 #include "inference/run/draw_values.h"
+#include "inference/run/chains_on_ranks.h"
+#include "inference/run/set_up.h"
 #include "linalg/dense_matrix.h"
 #include "posterior/full/log_prior.h"
 
 #include <math.h>
 #include <string.h>
 
-#define EXACT_WORK       4e8 /* rows x columns of all passes: at most so many for exact values, */
-#define TRANSFORMED_WORK 4e9 /* likewise, where there is no other way */
-#define NOISY_WORK       2e9 /* and so many for a round of batches */
+#define EXACT_WORK       4e8 /* largest number of rows * columns for exact values, */
+#define TRANSFORMED_WORK 4e9 /* for exact values where nothing else is possible, */
+#define NOISY_WORK       2e9 /* and for a round of batches */
 #define FIRST_BATCH      ((size_t)64)
 #define GROWTH           4
-#define NOISE_FRACTION   0.05 /* of the scatter of U: good enough */
+#define NOISE_FRACTION   0.05 /* noise relative to the scatter of U that is small enough */
 #define CHECKS           ((size_t)8)
-#define CHECKS_LONG      ((size_t)3) /* of a table in which each takes long */
+#define CHECKS_LONG      ((size_t)3) /* in a long table, where each is slow */
 #define LONG_TABLE       ((size_t)100000)
 #define HUGE_TABLE       ((size_t)1000000000) /* one pass takes minutes */
-#define CHECK_LIMIT      3.0 /* root mean square of errors over stated ones that chance may bring */
+#define CHECK_LIMIT      3.0 /* rms of error / estimated error that chance may produce */
 #define NODES            3
 
 static const double node[NODES] = {0.1127016653792583, 0.5, 0.8872983346207417};
@@ -34,13 +38,14 @@ typedef struct {
     const sbps_run *run;
     result *r;
     const control *cv;
-    control *own; /* made for this alone */
+    control *own; /* created here; NULL: borrowed from the run */
     minibatch gauge;
     arena memory;
     double *q;      /* dim: w - w_0 */
     double at_zero; /* U(w_0) + log p(w_0) */
 } valuer;
 
+/* Draw i over all chains. */
 static const double *draw_of(const valuer *v, size_t i)
 {
     const result *r = v->r;
@@ -52,8 +57,9 @@ static size_t draw_count(const valuer *v)
     return v->r->chains * v->r->draws;
 }
 
-/* ---- exact ---- */
+/* ---- exact values ---- */
 
+/* Evaluates U at every draw with all rows. */
 static sbps_status value_exactly(const valuer *v, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
@@ -64,8 +70,9 @@ static sbps_status value_exactly(const valuer *v, sbps_error *err)
     return status;
 }
 
-/* ---- on batches ---- */
+/* ---- from mini-batches ---- */
 
+/* Estimates U at draw i along the line from the reference. */
 static void value_draw(valuer *v, size_t i)
 {
     const posterior *u = v->run->target;
@@ -82,16 +89,17 @@ static void value_draw(valuer *v, size_t i)
     v->r->potential_sd[i] = sqrt(variance);
 }
 
+/* Estimates U at every draw with batches of n rows. */
 static void value_on_batches(valuer *v, size_t n)
 {
     minibatch_resize(&v->gauge, v->gauge.kind, n);
     for (size_t i = 0; i < draw_count(v); i++) value_draw(v, i);
 }
 
-/* ---- by the polynomial alone ---- */
+/* ---- from the Taylor polynomial ---- */
 
-/* Where rows are groups, of which one look costs as much as a thousand rows do elsewhere, Taylor's polynomial at the
- * reference is the estimate, and the draws that are looked at exactly say how far off it is. */
+/* For models with groups, where evaluating a row is expensive: the Taylor polynomial is the
+ * estimate, and the draws evaluated exactly give its error. */
 static void value_by_taylor(valuer *v)
 {
     const posterior *u = v->run->target;
@@ -109,8 +117,9 @@ static void value_by_taylor(valuer *v)
     }
 }
 
-/* ---- good enough? ---- */
+/* ---- accuracy ---- */
 
+/* Root mean square of the standard errors. */
 static double noise_of(const result *r)
 {
     double count = (double)(r->chains * r->draws), noise = 0.0;
@@ -119,17 +128,19 @@ static double noise_of(const result *r)
     return sqrt(noise);
 }
 
+/* True if the noise is small relative to the scatter of U. */
 static bool quiet(const valuer *v)
 {
     const double *u = v->r->potential;
     double count = (double)draw_count(v), mean = 0.0, square = 0.0, noise = noise_of(v->r);
     for (size_t i = 0; i < draw_count(v); i++) mean += u[i] / count;
     for (size_t i = 0; i < draw_count(v); i++) square += (u[i] - mean) * (u[i] - mean) / count;
-    /* the scatter seen has the noise in it */
+    /* the observed scatter includes the noise */
     return noise * noise <= NOISE_FRACTION * NOISE_FRACTION * (square - noise * noise);
 }
 
-/* Some draws exactly; where they tell another tale, the stated errors grow to it. */
+/* Evaluates some draws exactly and raises the standard errors of the others if theirs were too
+ * small. */
 static sbps_status check_some(valuer *v, sbps_error *err)
 {
     size_t all = total_rows(&v->run->data),
@@ -155,9 +166,9 @@ static sbps_status check_some(valuer *v, sbps_error *err)
     return SBPS_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- values of all draws ---- */
 
-/* Mostly the point is the one that set-up has found. */
+/* U at the control variate's reference; usually known from set-up. */
 static sbps_status value_at_zero(valuer *v, sbps_error *err)
 {
     const mode *known = v->run->reference;
@@ -167,6 +178,7 @@ static sbps_status value_at_zero(valuer *v, sbps_error *err)
     return posterior_value(v->run->target, v->cv->w, &v->at_zero, err);
 }
 
+/* Prepares the control variate and the mini-batch. Close it also after a failure. */
 static sbps_status valuer_open(valuer *v, sbps_error *err)
 {
     const sbps_run *run = v->run;
@@ -179,7 +191,7 @@ static sbps_status valuer_open(valuer *v, sbps_error *err)
     if (status == SBPS_OK) status = value_at_zero(v, err);
     if (status != SBPS_OK) return status;
     v->at_zero += log_prior_value(u, v->cv->w);
-    const batch_kind *kind = run->parts ? &batch_strata : &batch_window;
+    const batch_kind *kind = run->noise.parts ? &batch_strata : &batch_window;
     minibatch_carve(&v->gauge, kind, u, FIRST_BATCH, &v->memory);
     arena_doubles(&v->memory, u->dim);
     v->memory = (arena){.base = aligned_zeroed(v->memory.used), .size = v->memory.used};
@@ -187,7 +199,7 @@ static sbps_status valuer_open(valuer *v, sbps_error *err)
     minibatch_carve(&v->gauge, kind, u, FIRST_BATCH, &v->memory);
     v->q = arena_doubles(&v->memory, u->dim);
     v->gauge.cv = v->cv;
-    v->gauge.parts = run->parts;
+    v->gauge.parts = run->noise.parts;
     minibatch_start(&v->gauge, rng_stream(run->options->seed, 0, RNG_VALUE));
     return SBPS_OK;
 }
@@ -199,6 +211,7 @@ static void valuer_close(valuer *v)
     control_destroy(v->own);
 }
 
+/* Work of so many row evaluations for every draw. */
 static double draws_cost(const valuer *v, double evaluations)
 {
     const posterior *u = v->run->target;
@@ -206,7 +219,8 @@ static double draws_cost(const valuer *v, double evaluations)
     return evaluations * (double)draw_count(v) * each;
 }
 
-/* Larger batches until they are quiet, or a pass costs no more. */
+/* Estimates U with growing batches until the noise is small; exactly if that becomes cheaper.
+ */
 static sbps_status value_by_control(valuer *v, sbps_error *err)
 {
     size_t total = total_rows(&v->run->data);
@@ -217,10 +231,11 @@ static sbps_status value_by_control(valuer *v, sbps_error *err)
     }
     for (size_t n = FIRST_BATCH; status == SBPS_OK; n *= GROWTH) {
         value_on_batches(v, n);
-        if (v->run->among) status = ranks_average_values(v->run, v->r, err);
+        if (v->run->ranks.among) status = ranks_average_values(v->run, v->r, err);
         if (status != SBPS_OK || quiet(v)) break;
         double next = (double)(n * GROWTH * NODES);
-        if (v->run->among && n * GROWTH > min_local_rows(&v->run->data) / 2) next = INFINITY;
+        if (v->run->ranks.among && n * GROWTH > min_local_rows(&v->run->data) / 2)
+            next = INFINITY;
         if (next >= (double)total && draws_cost(v, (double)total) <= NOISY_WORK)
             return value_exactly(v, err);
         if (next >= (double)total || draws_cost(v, next) > NOISY_WORK) break;
@@ -228,7 +243,7 @@ static sbps_status value_by_control(valuer *v, sbps_error *err)
     return status == SBPS_OK ? check_some(v, err) : status;
 }
 
-/* What of it is the priors', and what the rows'. */
+/* Splits U into log prior and log likelihood. */
 static void split_values(const valuer *v)
 {
     for (size_t i = 0; i < draw_count(v); i++) {
@@ -237,7 +252,7 @@ static void split_values(const valuer *v)
     }
 }
 
-/* Where batches say nothing: values are exact, or not known. */
+/* For models without mini-batches: exact values, or NAN if they are too expensive. */
 static sbps_status value_transformed(const valuer *v, double passes, sbps_error *err)
 {
     if (passes <= TRANSFORMED_WORK) return value_exactly(v, err);
@@ -247,7 +262,7 @@ static sbps_status value_transformed(const valuer *v, double passes, sbps_error 
 
 sbps_status values_fill(const sbps_run *run, result *r, sbps_error *err)
 {
-    valuer v = {.run = run, .r = r, .cv = run->cv};
+    valuer v = {.run = run, .r = r, .cv = run->noise.cv};
     size_t total = total_rows(&run->data);
     bool exact = draws_cost(&v, (double)total) <= EXACT_WORK || total <= FIRST_BATCH * NODES;
     if (run->target->model->transformation.apply) {

@@ -1,10 +1,10 @@
-/* The potential U at the stored draws, and the standard error of what is stated of it. */
+/* The potential U, minus log posterior, at the stored draws. */
 #ifndef INFERENCE_DRAW_VALUES_H
 #define INFERENCE_DRAW_VALUES_H
 
 #include "inference/run/run.h"
 
-/* Fills potential, log_prior, log_likelihood and potential_sd; 0 where a pass over all rows gave the value. */
+/* Fills potential, log_prior, log_likelihood and potential_sd (standard error; 0: exact). */
 sbps_status values_fill(const sbps_run *run, result *r, sbps_error *err);
 
 #endif

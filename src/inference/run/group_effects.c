@@ -1,38 +1,39 @@
-/* The effects of groups: drawn when the run has ended, one for every draw of phi, group by group, so that nothing of
- * them is kept but what is asked for. */
+/* Effects of groups, drawn after the run: one draw for every draw of the parameters phi, group
+ * by group, so that only the requested output is kept. */
 #include "model/mixed/group_effects.h"
 #include "core/decimal.h"
 #include "core/threads.h"
 #include "inference/options/target.h"
 #include "inference/run/derived_quantities.h"
+#include "inference/run/group_effects.h"
 #include "store/atomic_file.h"
 
 #include <math.h>
 #include <string.h>
 
 #define GROUPS_AT_A_TIME ((size_t)256)
-#define HELD             ((size_t)1 << 25) /* draws, unless those of one group are more */
-#define DRAWS_MIN        1000.0 /* of an effect that is summarized, all chains together */
-#define DRAWS_ALL_MIN    1e6    /* of all groups */
+#define HELD             ((size_t)1 << 25) /* draws in memory, unless one group has more */
+#define DRAWS_MIN        1000.0 /* smallest number of draws per summary, all chains together */
+#define DRAWS_ALL_MIN    1e6    /* draws over all groups below which all of them are used */
 
 typedef struct {
     const sbps_run *run;
     const void *self;
-    size_t max_effects, at_a_time; /* effects of a group; groups */
-    size_t groups, chains, draws;  /* draws: of a chain */
-    size_t *order;                 /* groups by level */
+    size_t max_effects, at_a_time; /* largest number of effects of a group; groups per block */
+    size_t groups, chains, draws;  /* draws: per chain */
+    size_t *order;                 /* groups in the order of their levels */
     const double **phi;            /* chains * draws */
     effects_sampler *plan;
     unsigned threads;
-    size_t wide;                 /* doubles of scratch a worker */
-    double *scratch;             /* of all workers */
-    draw_workspace **workspaces; /* of each */
-    size_t first;                /* of the groups at hand */
-    double *drawn;               /* of groups at hand: [group][effect][chain][draw] */
-    draw_summary *summary;       /* likewise, without draws */
-    effects_accuracy *accuracy;  /* of each group */
+    size_t scratch_size;         /* doubles of scratch memory per worker */
+    double *scratch;             /* for all workers */
+    draw_workspace **workspaces; /* per worker */
+    size_t first;                /* first group of the block */
+    double *drawn;               /* draws of the block: [group][effect][chain][draw] */
+    draw_summary *summary;       /* summaries of the block: [group][effect] */
+    effects_accuracy *accuracy;  /* per group of the block */
     size_t name_capacity;
-    char *name; /* of an effect */
+    char *name; /* buffer for the name of an effect */
 } effects_job;
 
 static size_t min_size(size_t a, size_t b)
@@ -55,7 +56,8 @@ static void close_job(effects_job *j)
     free(j->name);
 }
 
-/* At `each` of the draws of a chain, of which `made` were made, evenly spaced. */
+/* Prepares drawing at `each` evenly spaced draws of a chain out of `made`. Close the job also
+ * after a failure. */
 static sbps_status open_job(const sbps_run *run, size_t made, size_t each, effects_job *j,
                             sbps_error *err)
 {
@@ -91,42 +93,43 @@ static sbps_status open_job(const sbps_run *run, size_t made, size_t each, effec
     }
     sbps_status status = effects_sampler_open(self, count, j->phi, &j->plan, err);
     if (status != SBPS_OK) return status;
-    j->wide = (effects_scratch(j->plan) + 7) / 8 * 8;
-    j->scratch = new_doubles(j->threads * j->wide);
+    j->scratch_size = (effects_scratch(j->plan) + 7) / 8 * 8;
+    j->scratch = new_doubles(j->threads * j->scratch_size);
     if (!j->scratch) return fail_memory(err);
     for (unsigned i = 0; i < j->threads && status == SBPS_OK; i++)
         status = draw_workspace_open(j->chains, j->draws, true, &j->workspaces[i], err);
     return status;
 }
 
-/* Ctrl-C: parameters are worth more than the rest of the effects, which may take minutes. */
+/* True after Ctrl-C: the effects, which may take minutes, are abandoned to save the parameters.
+ */
 static bool is_interrupted(const effects_job *j)
 {
     return atomic_load_explicit(&j->run->interrupt, memory_order_relaxed);
 }
 
-/* One group: its draws, an effect after another, and their summaries. */
-static void do_group(void *self, unsigned worker, size_t index)
+/* Draws and summarises the effects of one group. Runs on any worker. */
+static void draw_group(void *self, unsigned worker, size_t index)
 {
     effects_job *j = self;
     if (is_interrupted(j)) return;
     size_t count = j->chains * j->draws, g = j->order[j->first + index];
     size_t q = mixed_effects(j->self, g);
     double *to = j->drawn + index * j->max_effects * count;
-    j->accuracy[index] =
-        effects_draw(j->plan, g, j->run->options->seed, j->scratch + worker * j->wide, to);
+    j->accuracy[index] = effects_draw(j->plan, g, j->run->options->seed,
+                                      j->scratch + worker * j->scratch_size, to);
     for (size_t a = 0; a < q; a++, to += count)
         summarize_in(j->workspaces[worker], to, &j->summary[index * j->max_effects + a]);
 }
 
-/* Groups from j->first on, as many as are held at a time. */
-static sbps_status do_some(effects_job *j, size_t *n, sbps_error *err)
+/* Draws the next block of groups, from j->first on. *n: its groups. */
+static sbps_status draw_next_groups(effects_job *j, size_t *n, sbps_error *err)
 {
     *n = min_size(j->groups - j->first, j->at_a_time);
-    return workers_run(j->threads, *n, do_group, j, err);
+    return workers_run(j->threads, *n, draw_group, j, err);
 }
 
-/* Into j->name the name of the i-th place for an effect of groups at hand; false: its group has not so many. */
+/* Prints the name of effect i of the block to j->name; false: its group has fewer effects. */
 static bool name_effect(const effects_job *j, size_t i)
 {
     size_t g = j->order[j->first + i / j->max_effects], a = i % j->max_effects;
@@ -135,6 +138,7 @@ static bool name_effect(const effects_job *j, size_t i)
     return true;
 }
 
+/* Number of draws that every chain has; 0 in warm-up. */
 static size_t draws_of_all(const sbps_run *run)
 {
     size_t each = SIZE_MAX;
@@ -144,10 +148,10 @@ static size_t draws_of_all(const sbps_run *run)
     return each;
 }
 
-/* ---- to a file ---- */
+/* ---- as a CSV file ---- */
 
-/* Draws of an effect are next to independent given phi: so many are worth as much as is asked of phi. All of them where
- * they cost little. */
+/* Number of draws per chain for summaries. Draws of an effect are nearly independent given phi,
+ * so as many as the ESS goal of phi are enough; all of them if that is cheap. */
 static size_t draws_enough(const sbps_run *run, size_t made)
 {
     double groups = (double)run->data.member_rows->groups->count;
@@ -156,6 +160,7 @@ static size_t draws_enough(const sbps_run *run, size_t made)
     return enough < (double)made ? (size_t)enough : made;
 }
 
+/* Writes a quoted CSV field. */
 static void write_name(FILE *to, const char *name)
 {
     fputc('"', to);
@@ -166,6 +171,7 @@ static void write_name(FILE *to, const char *name)
     fputc('"', to);
 }
 
+/* Writes the summary of an effect as a CSV line; NAN as an empty cell. */
 static void write_effect(FILE *to, const char *name, const draw_summary *s)
 {
     write_name(to, name);
@@ -179,30 +185,31 @@ static void write_effect(FILE *to, const char *name, const draw_summary *s)
     fputc('\n', to);
 }
 
-static void write_some(const effects_job *j, size_t n, FILE *to)
+/* Writes the summaries of a block of n groups. */
+static void write_block(const effects_job *j, size_t n, FILE *to)
 {
     for (size_t i = 0; i < n * j->max_effects; i++)
         if (name_effect(j, i)) write_effect(to, j->name, &j->summary[i]);
 }
 
-/* Those that are functions of coordinates. */
+/* Writes the effects that are functions of coordinates. */
 static sbps_status write_derived(const sbps_run *run, size_t each, FILE *to, sbps_error *err)
 {
     derived_job j = {.run = run, .effects = true, .draws = each};
     sbps_status status = derived_open(&j, err);
     while (derived_next(&j, &status, err))
         for (size_t k = 0; k < j.selected; k++)
-            write_effect(to, run->reported_names[j.at[k]], &j.summary[k]);
+            write_effect(to, run->report.names[j.at[k]], &j.summary[k]);
     derived_close(&j);
     return status;
 }
 
-static void begin_telling(const effects_job *j, sbps_effects *out)
+static void init_summary(const effects_job *j, sbps_effects *out)
 {
     *out = (sbps_effects){.draws = j->chains * j->draws, .groups = j->groups};
 }
 
-/* told->error is the sum of squares as yet. */
+/* Adds the errors of a block. out->error holds the sum of squares until finish_summary. */
 static void add_group_errors(const effects_job *j, size_t n, sbps_effects *out)
 {
     for (size_t i = 0; i < n; i++) {
@@ -214,7 +221,8 @@ static void add_group_errors(const effects_job *j, size_t n, sbps_effects *out)
     }
 }
 
-static void end_telling(sbps_effects *out)
+/* Turns the sum of squared errors into their root mean square. */
+static void finish_summary(sbps_effects *out)
 {
     out->error = sqrt(out->error / (double)out->by_polynomials);
     if (out->by_polynomials == 0) out->worst = NAN;
@@ -234,19 +242,19 @@ sbps_status effects_write(const sbps_run *run, const char *path, sbps_effects *o
         close_job(&j);
         return status;
     }
-    begin_telling(&j, out);
+    init_summary(&j, out);
     fputs("name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat\n", file.stream);
     for (size_t n; j.first < j.groups && status == SBPS_OK; j.first += n) {
-        status = do_some(&j, &n, err);
+        status = draw_next_groups(&j, &n, err);
         if (status == SBPS_OK && is_interrupted(&j))
             status =
                 fail(err, SBPS_NO_FILE,
-                     "%s: not written: interrupted while effects of groups were drawn", path);
-        if (status == SBPS_OK) write_some(&j, n, file.stream);
+                     "%s: not written: interrupted while the group effects were drawn", path);
+        if (status == SBPS_OK) write_block(&j, n, file.stream);
         if (status == SBPS_OK) add_group_errors(&j, n, out);
         if (!file_fine(&file)) break;
     }
-    end_telling(out);
+    finish_summary(out);
     if (status == SBPS_OK) status = write_derived(run, made, file.stream, err);
     close_job(&j);
     if (status == SBPS_OK) return file_commit(&file, err);
@@ -254,7 +262,7 @@ sbps_status effects_write(const sbps_run *run, const char *path, sbps_effects *o
     return status;
 }
 
-/* ---- among the parameters ---- */
+/* ---- as parameters of a result ---- */
 
 sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err)
 {
@@ -266,7 +274,7 @@ sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err)
     if (status == SBPS_OK) status = result_widen(r, total, err);
     for (size_t n; j.first < j.groups && status == SBPS_OK && !is_interrupted(&j);
          j.first += n) {
-        status = do_some(&j, &n, err);
+        status = draw_next_groups(&j, &n, err);
         for (size_t i = 0; i < n * j.max_effects && status == SBPS_OK && !is_interrupted(&j);
              i++) {
             if (!name_effect(&j, i)) continue;

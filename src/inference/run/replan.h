@@ -1,25 +1,26 @@
-/* What warm-up changes of what was chosen at set-up. */
+/* Decisions of set-up that warm-up revises: reference point, batch size, sampler. */
 #ifndef INFERENCE_REPLAN_H
 #define INFERENCE_REPLAN_H
 
 #include "inference/run/run.h"
 
-/* After an epoch; true when something was changed that wants another. */
+/* After an epoch: recentres the control variate and enlarges batches where that pays. True if
+ * something changed, so that another epoch is needed. */
 bool replan_after_epoch(sbps_run *run);
-/* After a round, before its estimates are thrown away: flights take over from an exact sampler that auto took where it
- * turns out dearer than they are expected to be. */
+/* After a round: switches from `surrogate` to the alternative plan if it is much more expensive
+ * than estimated. *left: it switched. */
 sbps_status replan_leave_surrogate(sbps_run *run, bool *left, sbps_error *err);
-/* Is it one that auto took? */
+/* True if `surrogate` was chosen automatically and is still in force. */
 bool run_may_leave_surrogate(const sbps_run *run);
-/* The chains become those of what auto would have taken else; also before a checkpoint of such is read. */
+/* Puts plans[1] into force with new chains; also before a checkpoint of it is read. */
 sbps_status replan_take_alternative(sbps_run *run, sbps_error *err);
-/* After a round: hmc takes over where flights turn out far dearer than was promised. */
+/* After a round: switches to hmc if segments are much more expensive than estimated. */
 sbps_status replan_after_round(sbps_run *run, sbps_error *err);
-/* The chains become those of hmc, each where it is; also before a checkpoint of such is read. */
+/* Puts hmc into force, each chain at its present point; also before its checkpoint is read. */
 sbps_status replan_take_hmc(sbps_run *run, sbps_error *err);
-/* What it changed, in words; false, and "", when nothing that is worth telling. */
+/* Describes the switches as text; false and "": none. */
 bool replan_report(const sbps_run *run, size_t size, char *text);
-/* Control variate and strata, with the reference at run->anchor. */
-sbps_status replan_reanchor(sbps_run *run, sbps_error *err);
+/* Recomputes control variate, strata and bounds for the reference point noise.cv_centre. */
+sbps_status replan_recentre(sbps_run *run, sbps_error *err);
 
 #endif

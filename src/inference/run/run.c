@@ -1,10 +1,18 @@
-/* A run from set-up to its last round. */
+/* A run from creation to its last round, and its progress. */
 #include "inference/run/run.h"
 #include "core/memory.h"
 #include "core/ranks/ranks.h"
 #include "inference/options/crossed_method.h"
 #include "inference/options/target.h"
+#include "inference/run/chain.h"
+#include "inference/run/chains_on_ranks.h"
+#include "inference/run/collect.h"
 #include "inference/run/replan.h"
+#include "inference/run/run_files.h"
+#include "inference/run/set_up.h"
+#include "inference/run/stated_bias.h"
+#include "inference/run/stop.h"
+#include "inference/run/warmup.h"
 #include "linalg/cholesky.h"
 #include "posterior/mode/profile.h"
 
@@ -19,16 +27,18 @@ double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- from beginning to end ---- */
+/* ---- creation and destruction ---- */
 
+/* Creates a run and sets it up. no_integrals: reason for sampling all group effects, or NULL.
+ * *out is set even if set-up fails. */
 static sbps_status create(const sbps_table *table, const sbps_options *options,
                           const char *no_integrals, sbps_run **out, sbps_error *err)
 {
     sbps_run *run = *out = calloc(1, sizeof *run);
     if (!run) return fail_memory(err);
     run->table = table;
-    run->among = table->data->partition ? table->data->partition->among : NULL;
-    run->rank_error = run->rank_bias = NAN;
+    run->ranks.among = table->data->partition ? table->data->partition->among : NULL;
+    run->ranks.error = run->ranks.bias = NAN;
     atomic_init(&run->interrupt, false);
     sbps_status status = options_copy(options, &run->options, err);
     if (status != SBPS_OK) return status;
@@ -36,6 +46,7 @@ static sbps_status create(const sbps_table *table, const sbps_options *options,
     return target_failure(run->target, run_set_up(run, err), err);
 }
 
+/* True if no prior is flat. */
 static bool is_proper(const posterior *u)
 {
     for (size_t j = 0; j < u->dim; j++)
@@ -43,28 +54,30 @@ static bool is_proper(const posterior *u)
     return true;
 }
 
-/* Why all effects had better be sampled instead of integrated over, or NULL. */
+/* The reason for a second set-up that samples all group effects instead of integrating, or
+ * NULL. */
 static const char *why_no_integrals(const sbps_run *run, sbps_status status)
 {
     const posterior *u = run->target;
     if (status == SBPS_OK)
-        return run->prefers_nuts
-                   ? "a small table: nuts samples all effects, which is cheaper than integrals"
-                   : NULL;
+        return run->prefers_nuts ? "nuts on all group effects: cheaper than integrating them "
+                                   "for a small table"
+                                 : NULL;
     bool lost = status == SBPS_NO_MODE && u && !u->model->transformation.apply && is_proper(u);
     return lost && crossed_may_give_up_integrals(run->options, &run->data)
-               ? "with integrals over effects no mode was found: nuts samples all effects"
+               ? "nuts on all group effects: no mode was found when integrating over them"
                : NULL;
 }
 
-/* Groups that move a parameter of the same name. */
+/* Copies the influential groups of another set-up, for parameters of the same name. */
 static void take_influences(sbps_run *run, const sbps_run *from)
 {
-    for (size_t i = 0; i < from->moving.count; i++) {
-        row_effect e = from->moving_rows[i];
+    for (size_t i = 0; i < from->influential.count; i++) {
+        row_effect e = from->influential_rows[i];
         for (size_t j = 0; j < run->target->dim; j++)
-            if (!strcmp(run->reported_names[j], from->reported_names[e.parameter]))
-                run->moving_rows[run->moving.count++] = (row_effect){e.row, j, e.shift};
+            if (!strcmp(run->report.names[j], from->report.names[e.parameter]))
+                run->influential_rows[run->influential.count++] =
+                    (row_effect){e.row, j, e.shift};
     }
 }
 
@@ -94,19 +107,19 @@ void run_destroy(sbps_run *run)
     restart_end(run);
     thread_pool_destroy(run->pool);
     chains_destroy(run);
-    control_destroy(run->cv);
-    row_bounds_destroy(run->bounds);
-    strata_destroy(run->parts);
-    strata_destroy(run->spare.parts);
-    free(run->cv_centre);
-    free(run->watched);
-    metric_destroy(run->a);
-    free(run->warped);
+    control_destroy(run->noise.cv);
+    row_bounds_destroy(run->noise.bounds);
+    strata_destroy(run->noise.parts);
+    strata_destroy(run->noise.spare.parts);
+    free(run->noise.cv_centre);
+    free(run->report.watched);
+    metric_destroy(run->geometry.a);
+    free(run->geometry.warped);
     mode_destroy(run->reference);
-    free(run->factor);
-    if (run->names) free_texts(run->names, run->target->dim);
-    if (run->reported_names) free_texts(run->reported_names, run->target->dim);
-    free(run->report);
+    free(run->geometry.factor);
+    if (run->report.coordinates) free_texts(run->report.coordinates, run->target->dim);
+    if (run->report.names) free_texts(run->report.names, run->target->dim);
+    free(run->report.value);
     posterior_destroy(run->target);
     options_destroy(run->options);
     free(run);
@@ -114,6 +127,7 @@ void run_destroy(sbps_run *run)
 
 /* ---- advance ---- */
 
+/* Advances by a round: checks, warm-up or stopping rules, files. */
 static sbps_status advance(sbps_run *run, bool *finished, sbps_error *err)
 {
     run_state *s = &run->state;
@@ -126,7 +140,7 @@ static sbps_status advance(sbps_run *run, bool *finished, sbps_error *err)
     if (status == SBPS_OK) status = chains_check(run, err);
     if (status == SBPS_OK) status = run_check_weights(run, err);
     if (status != SBPS_OK) return status;
-    double seconds = ranks_max(run->among, now() - begin);
+    double seconds = ranks_max(run->ranks.among, now() - begin);
     *(warming_up ? &s->seconds_warmup : &s->seconds_sampling) += seconds;
     if (run->plan->seconds_rule) chains_lengthen_rounds(run, seconds);
     if (whole) {
@@ -158,6 +172,7 @@ double run_rows_each(const sbps_run *run)
     return member_rows ? (double)member_rows->local_rows / (double)run->data.local_rows : 1.0;
 }
 
+/* Rows evaluated per effective sample while sampling; NAN: not known. */
 static double rows_per_ess(const sbps_run *run, double ess)
 {
     double touched = 0.0;
@@ -181,7 +196,7 @@ void run_progress(const sbps_run *run, sbps_progress *out)
     out->max_rhat = NAN;
     for (size_t i = 0; i < run->chain_count; i++)
         proposals += (double)run->chains[i].counts->proposals;
-    for (size_t j = 0; j < run->watched_count; j++)
+    for (size_t j = 0; j < run->report.watched_count; j++)
         out->max_rhat =
             fmax(out->max_rhat, moments_summarize(run->moments_of, run->chain_count, j).rhat);
     out->proposals = proposals;

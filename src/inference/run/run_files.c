@@ -1,32 +1,238 @@
-/* Checkpoints and skeletons: written between rounds, read back when a run is resumed.
+/* Checkpoints, skeletons and traces: written between rounds, read back when a run is resumed.
  *
- * A checkpoint is the run's state and every chain's memory, with the data's hash and the options
- * that decide the path; another run's is refused. */
+ * A checkpoint holds the run's state and every chain's memory, the hash of the data and the
+ * options that affect the path; that of another run is refused. */
+#include "inference/run/run_files.h"
 #include "core/ranks/ranks.h"
 #include "core/text.h"
+#include "inference/run/chain.h"
+#include "inference/run/chains_on_ranks.h"
 #include "inference/run/replan.h"
+#include "inference/run/run.h"
+#include "inference/run/stop.h"
+#include "linalg/dense_matrix.h"
 #include "store/checkpoint.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define CHECKPOINT_SECONDS 1.0  /* apart at least */
-#define CHECKPOINT_RATIO   20.0 /* and so many times as long as writing one takes */
+/* ---- trace ----
+ *
+ * Observations of one chain are kept in memory for a round. Only a run with --trace does so:
+ * its chain gets an observation_sink, and the buffer grows to the longest round. */
 
-/* Options that may name a file whose content decides the path; a model of that kind has a slash. */
+/* Sink: appends an observation to the chain's buffer. */
+static void take(void *self, const slope_observation *seen)
+{
+    chain *c = self;
+    tracer *t = &c->trace;
+    if (t->count == t->capacity) {
+        size_t capacity = t->capacity ? 2 * t->capacity : 1024;
+        trace_record *more = realloc(t->records, capacity * sizeof *more);
+        if (!more) {
+            t->lost = true;
+            return;
+        }
+        t->records = more;
+        t->capacity = capacity;
+    }
+    t->records[t->count++] = (trace_record){.time = c->counts->time, .seen = *seen};
+}
+
+void trace_switch(chain *c, bool on)
+{
+    c->trace.count = 0;
+    c->trace.watch = (observation_sink){c, take};
+    c->s.observer = on && c->trace.enabled ? &c->trace.watch : NULL;
+}
+
+/* Opens the file of --trace and turns tracing on for its chain. */
+static sbps_status trace_begin(sbps_run *run, sbps_error *err)
+{
+    const sbps_options *o = run->options;
+    if (!o->trace || !*o->trace) return SBPS_OK;
+    if (!run->plan->sampler->curve)
+        return fail(err, SBPS_BAD_ARG,
+                    "--trace: %s has no band to trace; use --sampler sbps, psbps or boomerang",
+                    run->plan->sampler->name);
+    if (o->trace_chain > run->chain_count)
+        return fail(err, SBPS_BAD_ARG, "--trace-chain: there is no chain %zu; the run has %zu",
+                    o->trace_chain, run->chain_count);
+    run->chains[o->trace_chain - 1].trace.enabled = true;
+    return trace_open(o->trace, run->state.trace_bytes, &run->files.trace, err);
+}
+
+/* Writes the observations of the round. */
+static sbps_status trace_after_round(sbps_run *run, sbps_error *err)
+{
+    if (!run->files.trace.stream) return SBPS_OK;
+    tracer *t = &run->chains[run->options->trace_chain - 1].trace;
+    if (t->lost) return fail_memory(err);
+    sbps_status status = trace_append(&run->files.trace, t->count, t->records, err);
+    t->count = 0;
+    return status;
+}
+
+/* ---- inspection of a checkpoint ----
+ *
+ * The file is undamaged and belongs to this run, but a checksum can be forged: every count,
+ * index, kind and flag is compared with what this run can have written before it is used, and
+ * numbers with their range. */
+
+#define FARTHEST   1e9
+#define EPOCHS_MAX 62 /* of warm-up: they double, and rounds are counted in 64 bits */
+
+/* Checks the state of a chain. */
+static void inspect_chain_state(const chain_state *s, inspection *x)
+{
+    INSPECT_ANY(x, s->events);
+    INSPECT_KIND(x, s->begun, EVENT_STEP);
+    INSPECT_FLAG(x, s->failed);
+    if (!x->wrong[0]) inspect_that(x, "a path that has ended", !s->failed);
+    INSPECT_WHOLE(x, *s);
+}
+
+/* Batches must be those requested, unless chosen automatically; all chains have the same. */
+static void inspect_batch(const sbps_run *run, const minibatch_state *s, inspection *x)
+{
+    const minibatch_state *first = run->chains->batches.state;
+    if (!run->plan->auto_batch) {
+        inspect_same(x, "the rows of a batch", &s->n, sizeof s->n);
+        inspect_same(x, "the kind of batches", &s->kind, sizeof s->kind);
+    }
+    inspect_that(x, "chains with different batches",
+                 s->n == first->n && s->kind == first->kind);
+}
+
+/* A position more than FARTHEST posterior sd from the mode is impossible, and a path from there
+ * would not return. */
+static void inspect_distance(const sbps_run *run, const sampler *s, inspection *x)
+{
+    size_t d = run->target->dim;
+    double square;
+    if (run->reference->hessian) {
+        square = quadratic_terms(d, run->reference->hessian, s->p_next);
+    } else {
+        double *y = new_doubles(d);
+        if (y) run->geometry.a->kind->precision(run->geometry.a, s->p_next, y);
+        square = y ? dot(d, s->p_next, y) : 0.0;
+        free(y);
+    }
+    inspect_that(x, "a position too far from the mode", square < FARTHEST * FARTHEST);
+}
+
+void inspect_chain(const sbps_run *run, size_t index, inspection *x)
+{
+    const chain *c = &run->chains[index];
+    inspect_chain_state(c->state, x);
+    minibatch_inspect(&c->batches, x);
+    inspect_batch(run, c->batches.state, x);
+    sampler_inspect(&c->s, run->plan->choose_band && c->s.kind->curve, x);
+    if (!x->wrong[0]) inspect_distance(run, &c->s, x);
+    moments_inspect(&c->m, x);
+    event_counts_inspect(c->counts, x);
+    bias_inspect(&c->b, x);
+    draws_inspect(&c->d, x);
+}
+
+void inspect_run(const sbps_run *run, inspection *x)
+{
+    const run_state *s = &run->state;
+    INSPECT_KIND(x, s->phase, PHASE_DONE);
+    INSPECT_ANY(x, s->rounds);
+    INSPECT_COUNT(x, s->epoch, EPOCHS_MAX);
+    INSPECT_COUNT(x, s->epoch_rounds, ((uint64_t)1 << (s->epoch & 63)));
+    INSPECT_COUNT(x, s->settled, 1);
+    INSPECT_COUNT(x, s->anchored, 1);
+    INSPECT_COUNT(x, s->frozen, 1);
+    INSPECT_COUNT(x, s->hmc_took_over, 1);
+    INSPECT_REAL(x, s->found, 0.0, DBL_MAX);
+    INSPECT_REAL(x, s->spent, 0.0, DBL_MAX);
+    INSPECT_COUNT(x, s->surrogate_left, 1);
+    INSPECT_REAL(x, s->surrogate_found, 0.0, DBL_MAX);
+    INSPECT_REAL(x, s->warmup_proposals, 0.0, DBL_MAX);
+    INSPECT_REAL(x, s->warmup_rows, 0.0, DBL_MAX);
+    INSPECT_REAL(x, s->seconds_warmup, 0.0, DBL_MAX);
+    INSPECT_REAL(x, s->seconds_sampling, 0.0, DBL_MAX);
+    INSPECT_REAL(x, s->next_look, 0.0, s->phase == PHASE_SAMPLING ? STOP_CHECK_MAX : DBL_MAX);
+    INSPECT_ANY(x, s->skeleton_bytes); /* compared with the file itself */
+    INSPECT_ANY(x, s->trace_bytes);
+    INSPECT_COUNT(x, s->skeleton_gap, 1);
+    INSPECT_COUNT(x, s->trace_gap, 1);
+    INSPECT_WHOLE(x, *s);
+}
+
+/* SBPS_BAD_FILE with the block and what is wrong with it. */
+static sbps_status reject_block(const char *path, const char *what, const inspection *x,
+                                sbps_error *err)
+{
+    return fail(err, SBPS_BAD_FILE, "%s: %s contains an impossible value: %s", path, what,
+                x->wrong);
+}
+
+/* Checks that the reference point is finite. */
+static sbps_status inspect_cv_centre(const sbps_run *run, const char *path, sbps_error *err)
+{
+    size_t d = run->target->dim;
+    inspection x = {.base = (const unsigned char *)run->noise.cv_centre,
+                    .size = d * sizeof(double)};
+    inspect_reals(&x, "the reference point", run->noise.cv_centre, d, -INSPECT_FARTHEST,
+                  INSPECT_FARTHEST);
+    return x.wrong[0] ? reject_block(path, "the reference point", &x, err) : SBPS_OK;
+}
+
+/* Recentres control variate and strata at the reference point that was read; batches are
+ * checked against them. */
+static sbps_status follow_cv_centre(sbps_run *run, sbps_error *err)
+{
+    size_t bytes = run->target->dim * sizeof *run->noise.cv_centre;
+    bool moved = run->noise.cv && memcmp(run->noise.cv_centre, run->noise.cv->w, bytes);
+    return moved ? replan_recentre(run, err) : SBPS_OK;
+}
+
+/* Checks everything that was read. fresh: the chains' memory as set-up made it. */
+static sbps_status inspect_checkpoint(sbps_run *run, const char *path,
+                                      const unsigned char *const *fresh, sbps_error *err)
+{
+    inspection x = {.base = (const unsigned char *)&run->state, .size = sizeof run->state};
+    inspect_run(run, &x);
+    if (x.wrong[0]) return reject_block(path, "the run", &x, err);
+    sbps_status status = inspect_cv_centre(run, path, err);
+    if (status == SBPS_OK) status = follow_cv_centre(run, err);
+    size_t first = 0,
+           count =
+               run->chain_count; /* on ranks: the own chains, whose batches refer to own rows */
+    if (run->ranks.among && !ranks_in_step(run)) ranks_own_chains(run, &first, &count);
+    for (size_t i = first; status == SBPS_OK && i < first + count; i++) {
+        const arena *memory = &run->chains[i].memory;
+        char name[32];
+        snprintf(name, sizeof name, "chain %zu", i + 1);
+        x = (inspection){.base = memory->base, .fresh = fresh[i], .size = memory->size};
+        inspect_chain(run, i, &x);
+        if (x.wrong[0]) status = reject_block(path, name, &x, err);
+    }
+    return status;
+}
+
+#define CHECKPOINT_SECONDS 1.0  /* least time between checkpoints */
+#define CHECKPOINT_RATIO   20.0 /* and the same as a multiple of the time to write one */
+
+/* Options with a file whose content affects the path; a model is a file if its name has a
+ * slash. */
 static const char *const named_files[NAMED_FILES] = {"covariance", "model"};
 #define CONTENT_OF "content of --"
 
-/* As they are now, when the run is set up: later the files may change without harm. */
+/* Hashes these files at set-up; later changes have no effect on the run. */
 static sbps_status digest_files(sbps_run *run, sbps_error *err)
 {
     for (size_t i = 0; i < NAMED_FILES; i++) {
         const char *path = options_get(run->options, named_files[i]);
         bool named = *path && (strcmp(named_files[i], "model") || strchr(path, '/'));
         if (!named) continue;
-        sbps_status status = checkpoint_digest(path, &run->file_digest[i], err);
+        sbps_status status = checkpoint_digest(path, &run->files.digest[i], err);
         if (status != SBPS_OK) return status;
     }
     return SBPS_OK;
@@ -44,7 +250,7 @@ char *files_option_lines(const sbps_options *options)
     return text_take(&out);
 }
 
-/* Are effects sampled at the means of their columns? Their coordinates are others than those at 0. */
+/* True if effects are sampled at the column means: their coordinates differ from those at 0. */
 static bool effects_at_means(const posterior *u)
 {
     model_derived of;
@@ -53,25 +259,31 @@ static bool effects_at_means(const posterior *u)
     return false;
 }
 
-/* And of what else does. */
+/* The lines of files_option_lines and of everything else that affects the path; the caller's.
+ */
 static char *path_options(const sbps_run *run)
 {
     text out = {0};
-    char *lines = run->original_options ? NULL : files_option_lines(run->options);
-    text_add(&out, "%s", run->original_options ? run->original_options : lines ? lines : "");
+    char *lines = run->ranks.original_options ? NULL : files_option_lines(run->options);
+    text_add(&out, "%s",
+             run->ranks.original_options ? run->ranks.original_options
+             : lines                     ? lines
+                                         : "");
     free(lines);
-    if (run->start_hash) text_add(&out, "start=%016" PRIx64 "\n", run->start_hash);
+    if (run->geometry.start_hash)
+        text_add(&out, "start=%016" PRIx64 "\n", run->geometry.start_hash);
     if (effects_at_means(run->target)) text_add(&out, "effects=at means\n");
     for (size_t i = 0; i < NAMED_FILES; i++)
-        if (run->file_digest[i])
+        if (run->files.digest[i])
             text_add(&out, CONTENT_OF "%s=%016" PRIx64 "\n", named_files[i],
-                     run->file_digest[i]);
+                     run->files.digest[i]);
     return text_take(&out);
 }
 
 /* ---- blocks ---- */
 
-/* Everything a checkpoint holds: the run, its chains, the data's hash, the options. */
+/* The blocks of a checkpoint: run, chains, reference point, hash of the data, ranks, options.
+ */
 typedef struct {
     checkpoint_block *list;
     char (*names)[32];
@@ -88,6 +300,7 @@ static void blocks_free(block_list *b)
     free(b->options);
 }
 
+/* Lists the blocks of this run's checkpoint. Free them with blocks_free. */
 static sbps_status blocks_make(sbps_run *run, block_list *b, sbps_error *err)
 {
     *b = (block_list){.list = calloc(run->chain_count + 5, sizeof *b->list),
@@ -105,10 +318,10 @@ static sbps_status blocks_make(sbps_run *run, block_list *b, sbps_error *err)
         snprintf(b->names[i], sizeof b->names[i], "chain %zu", i + 1);
         b->list[b->count++] = (checkpoint_block){b->names[i], memory->base, memory->size};
     }
-    b->list[b->count++] =
-        (checkpoint_block){"anchor", run->cv_centre, run->target->dim * sizeof *run->cv_centre};
+    b->list[b->count++] = (checkpoint_block){"anchor", run->noise.cv_centre,
+                                             run->target->dim * sizeof *run->noise.cv_centre};
     b->list[b->count++] = (checkpoint_block){"data", &b->hash, sizeof b->hash};
-    if (run->among)
+    if (run->ranks.among)
         b->list[b->count++] = (checkpoint_block){"ranks", &b->ranks, sizeof b->ranks};
     b->list[b->count++] = (checkpoint_block){"options", b->options, strlen(b->options)};
     return SBPS_OK;
@@ -126,23 +339,24 @@ static sbps_status checkpoint_save(sbps_run *run, sbps_error *err)
 
 /* ---- resume ---- */
 
-/* The first line in which two option texts differ, for the refusal. */
+/* Refuses a checkpoint with different options, quoting the first line that differs. */
 static sbps_status refuse_options(const char *path, const char *theirs, const char *ours,
                                   sbps_error *err)
 {
-    const char *line = ours; /* the one in which they part */
+    const char *line = ours; /* the first line that differs */
     for (; *theirs && *theirs == *ours; theirs++, ours++)
         if (*ours == '\n') line = ours + 1;
     if (!strncmp(line, CONTENT_OF, strlen(CONTENT_OF)))
-        return fail(err, SBPS_MISMATCH, "%s: the file of %.*s has another content since", path,
+        return fail(err, SBPS_MISMATCH,
+                    "%s: the file given by %.*s has changed since it was written", path,
                     (int)(strcspn(line, "=") - strlen(CONTENT_OF) + 2),
                     line + strlen(CONTENT_OF) - 2);
     return fail(err, SBPS_MISMATCH,
-                "%s: written by a run with other options (near '%.*s' there, "
-                "'%.*s' here)",
-                path, (int)strcspn(theirs, "\n"), theirs, (int)strcspn(ours, "\n"), ours);
+                "%s: written by a run with different options ('%.*s' there, '%.*s' here)", path,
+                (int)strcspn(theirs, "\n"), theirs, (int)strcspn(ours, "\n"), ours);
 }
 
+/* SBPS_MISMATCH if the checkpoint was written with other options or data. */
 static sbps_status check_owner(const sbps_run *run, const char *path, char *ours,
                                sbps_error *err)
 {
@@ -155,7 +369,7 @@ static sbps_status check_owner(const sbps_run *run, const char *path, char *ours
         status = refuse_options(path, theirs, ours, err);
     else if (size != sizeof run->table->data->table.hash ||
              memcmp(hash, &run->table->data->table.hash, size))
-        status = fail(err, SBPS_MISMATCH, "%s: written by a run on other data", path);
+        status = fail(err, SBPS_MISMATCH, "%s: written by a run on different data", path);
 done:
     free(theirs);
     free(hash);
@@ -168,7 +382,7 @@ static void free_copies(unsigned char **copies)
     free(copies);
 }
 
-/* Copies of the chains' memory; NULL when there is none left. */
+/* Copies of the chains' memory, ended by NULL; NULL: no memory. */
 static unsigned char **copy_chains(const sbps_run *run)
 {
     unsigned char **copies = calloc(run->chain_count + 1, sizeof *copies);
@@ -183,6 +397,7 @@ static unsigned char **copy_chains(const sbps_run *run)
     return copies;
 }
 
+/* Reads the blocks into the run and inspects them. */
 static sbps_status load_blocks(sbps_run *run, const char *path, const block_list *b,
                                sbps_error *err)
 {
@@ -196,7 +411,7 @@ static sbps_status load_blocks(sbps_run *run, const char *path, const block_list
     return status;
 }
 
-/* The chains of the checkpoint may be those of flights or hmc, which took over from what set-up chose. */
+/* Switches to the sampler of the checkpoint, if warm-up had replaced the one of set-up. */
 static sbps_status follow_sampler(sbps_run *run, const char *path, sbps_error *err)
 {
     char *bytes = NULL;
@@ -215,7 +430,8 @@ static sbps_status follow_sampler(sbps_run *run, const char *path, sbps_error *e
                : SBPS_OK;
 }
 
-sbps_status files_resume(sbps_run *run, sbps_error *err)
+/* Reads the checkpoint of --resume into the run, after checking that it belongs to it. */
+static sbps_status files_resume(sbps_run *run, sbps_error *err)
 {
     const char *path = run->options->resume;
     block_list b;
@@ -228,7 +444,7 @@ sbps_status files_resume(sbps_run *run, sbps_error *err)
     if (status == SBPS_OK) chains_restore(run);
     if (status == SBPS_OK) restart_restore(run);
     if (status != SBPS_OK || run->state.phase != PHASE_DONE) return status;
-    /* a longer goal may have been set since; if not, not one round more is flown */
+    /* the goal may be higher now; if not, no further round is made */
     run->state.next_look = 0.0;
     if (!stop_now(run)) run->state.phase = PHASE_SAMPLING;
     return SBPS_OK;
@@ -236,14 +452,14 @@ sbps_status files_resume(sbps_run *run, sbps_error *err)
 
 /* ---- files that grow with the path ---- */
 
-/* Something is averaged over already: what is written from now on is not all of it. */
+/* True if sampling has begun: a file opened now would not be complete. */
 static bool path_begun(const sbps_run *run)
 {
     return run->state.phase != PHASE_WARMUP && run->chains->counts->time > 0.0;
 }
 
-/* A pipe or a device takes what comes; a file holds the whole path. `written` is what the checkpoint
- * says was in it. */
+/* Refuses to continue a file that would lack part of the path; a pipe or a device may. written:
+ * its length according to the checkpoint. */
 static sbps_status refuse_gap(const sbps_run *run, const char *option, const char *path,
                               uint64_t written, bool gap, sbps_error *err)
 {
@@ -251,11 +467,12 @@ static sbps_status refuse_gap(const sbps_run *run, const char *option, const cha
     bool file = stat(path, &status) != 0 || S_ISREG(status.st_mode);
     if (!*path || !path_begun(run) || !(gap || (file && written == 0))) return SBPS_OK;
     return fail(err, SBPS_MISMATCH,
-                "--%s: %s would have a gap: part of this run's path was flown without it; "
-                "resume without --%s, or begin anew",
+                "--%s: %s would have a gap, because part of this run was sampled without it; "
+                "resume without --%s, or start a new run",
                 option, path, option);
 }
 
+/* Refuses a skeleton or a trace that would lack part of the path. */
 static sbps_status check_gaps(const sbps_run *run, sbps_error *err)
 {
     const sbps_options *o = run->options;
@@ -267,12 +484,12 @@ static sbps_status check_gaps(const sbps_run *run, sbps_error *err)
                       err);
 }
 
-/* What is flown without a file that grows cannot be written to it later. */
+/* Records that part of the path was not written. */
 static void note_gaps(sbps_run *run)
 {
     if (!path_begun(run)) return;
-    run->state.skeleton_gap |= !run->skeleton;
-    run->state.trace_gap |= !run->trace.stream;
+    run->state.skeleton_gap |= !run->files.skeleton;
+    run->state.trace_gap |= !run->files.trace.stream;
 }
 
 /* ---- between rounds ---- */
@@ -291,35 +508,37 @@ sbps_status files_open(sbps_run *run, sbps_error *err)
         if (status != SBPS_OK) return status;
     }
     if (o->skeleton && *o->skeleton)
-        status = skeleton_open(o->skeleton, (const char *const *)run->names, run->target->dim,
-                               run->state.skeleton_bytes, &run->skeleton, err);
+        status = skeleton_open(o->skeleton, (const char *const *)run->report.coordinates,
+                               run->target->dim, run->state.skeleton_bytes,
+                               &run->files.skeleton, err);
     return status == SBPS_OK ? trace_begin(run, err) : status;
 }
 
+/* Writes the skeleton records of the round. */
 static sbps_status append_skeleton(sbps_run *run, sbps_error *err)
 {
-    for (size_t i = 0; run->skeleton && i < run->chain_count; i++) {
+    for (size_t i = 0; run->files.skeleton && i < run->chain_count; i++) {
         const chain *c = &run->chains[i];
         if (!c->skeleton_count) continue;
         sbps_status status =
-            skeleton_append(run->skeleton, i, c->skeleton_count, c->skeleton, err);
+            skeleton_append(run->files.skeleton, i, c->skeleton_count, c->skeleton, err);
         if (status != SBPS_OK) return status;
     }
     return SBPS_OK;
 }
 
-/* A run is worth more than its checkpoint: it goes on, and warns when they begin to fail and when the
- * last one does. */
+/* Saves a checkpoint. A failure does not stop the run; it warns at the first failure and at the
+ * last. */
 static void save_or_warn(sbps_run *run, bool last)
 {
     double begin = now();
     sbps_error why = {0};
     bool failed = checkpoint_save(run, &why) != SBPS_OK;
-    if (failed && (last || !run->checkpoint_failed))
-        fail(&run->warning, why.status, "no checkpoint: %s", why.text);
-    run->checkpoint_failed = failed;
-    run->last_checkpoint = now();
-    run->checkpoint_cost = run->last_checkpoint - begin;
+    if (failed && (last || !run->files.checkpoint_failed))
+        fail(&run->warning, why.status, "checkpoint not written: %s", why.text);
+    run->files.checkpoint_failed = failed;
+    run->files.last_checkpoint = now();
+    run->files.checkpoint_cost = run->files.last_checkpoint - begin;
 }
 
 sbps_status files_after_round(sbps_run *run, bool last, sbps_error *err)
@@ -328,22 +547,22 @@ sbps_status files_after_round(sbps_run *run, bool last, sbps_error *err)
     if (status == SBPS_OK) status = trace_after_round(run, err);
     if (status != SBPS_OK) return status;
     note_gaps(run);
-    double begin = now(), wait = run->checkpoint_cost * CHECKPOINT_RATIO;
+    double begin = now(), wait = run->files.checkpoint_cost * CHECKPOINT_RATIO;
     if (wait < CHECKPOINT_SECONDS) wait = CHECKPOINT_SECONDS;
     bool requested = run->options->checkpoint && *run->options->checkpoint &&
-                     ranks_rank(run->among) == 0; /* who has the chains of all */
-    bool due = requested && (last || begin - run->last_checkpoint >= wait);
-    if (run->skeleton && (due || last))
-        status = skeleton_sync(run->skeleton, &run->state.skeleton_bytes, err);
-    if (status == SBPS_OK && run->trace.stream && (due || last))
-        status = append_file_sync(&run->trace, &run->state.trace_bytes, err);
+                     ranks_rank(run->ranks.among) == 0; /* only rank 0 writes */
+    bool due = requested && (last || begin - run->files.last_checkpoint >= wait);
+    if (run->files.skeleton && (due || last))
+        status = skeleton_sync(run->files.skeleton, &run->state.skeleton_bytes, err);
+    if (status == SBPS_OK && run->files.trace.stream && (due || last))
+        status = append_file_sync(&run->files.trace, &run->state.trace_bytes, err);
     if (status == SBPS_OK && due) save_or_warn(run, last);
     return status;
 }
 
 void files_close(sbps_run *run)
 {
-    skeleton_close(run->skeleton);
-    run->skeleton = NULL;
-    append_file_close(&run->trace);
+    skeleton_close(run->files.skeleton);
+    run->files.skeleton = NULL;
+    append_file_close(&run->files.trace);
 }

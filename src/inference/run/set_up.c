@@ -1,11 +1,20 @@
-/* What a run is made of before its first round: target, reference, plan, control variate, chains. All that is asked
- * of all rows is asked on the way to the reference, see findings. */
+/* Set-up of a run: target, reference point, plan, control variate, chains. Everything that
+ * needs all rows is computed during the search for the reference point, see setup_cache. */
+#include "inference/run/set_up.h"
 #include "core/decimal.h"
 #include "core/memory.h"
+#include "core/printable.h"
 #include "inference/options/crossed_method.h"
+#include "inference/options/start_point.h"
 #include "inference/options/target.h"
+#include "inference/run/chain.h"
+#include "inference/run/chains_on_ranks.h"
 #include "inference/run/derived_quantities.h"
+#include "inference/run/group_mode.h"
+#include "inference/run/influential.h"
 #include "inference/run/run.h"
+#include "inference/run/run_files.h"
+#include "inference/run/warmup.h"
 #include "linalg/cholesky.h"
 #include "posterior/mode/profile.h"
 #include "table/row_partition.h"
@@ -15,46 +24,112 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GATHER_DIM ((size_t)2000) /* beyond, matrices are what memory goes to */
-#define STEEP_MIN  2.0            /* U over its normal, where chains start */
-/* Where there is no Hessian: effects that are watched, at most; draws of a chain, at least; and numbers kept of one */
+/* ---- units of parameters ----
+ *
+ * The ESS and R-hat of squares need fourth powers of distances from the mode, which overflow or
+ * underflow a double if a posterior sd is beyond 1e+-77. */
+
+#define UNIT_MAX 1e72
+#define UNIT_MIN 1e-72
+/* range of a column's sd beyond which it is named as the cause */
+#define COLUMN_MAX 1e30
+#define COLUMN_MIN 1e-30
+
+/* True if the scale of the coordinate is determined by its prior. */
+static bool priors_decide(const posterior *u, size_t j, double unit)
+{
+    return prior_curvature(&u->priors[j], u->scale[j], 0.0) * unit * unit < -0.5;
+}
+
+/* SBPS_BAD_DATA with the cause of the scale and what to do. */
+static sbps_status explain_unit(const posterior *u, size_t j, double unit, sbps_error *err)
+{
+    static const char *const why = "outside the range in which its variance can be estimated";
+    const rows *data = u->data;
+    size_t column = posterior_named_column(u, j);
+    char name[81];
+    posterior_name(u, j, sizeof name, name);
+    double spread = column < data->d ? data->table.sd[column] : 0.0;
+    if (spread > 0.0 && (spread < COLUMN_MIN || spread > COLUMN_MAX))
+        return fail(err, SBPS_BAD_DATA,
+                    "column '%s' has mean %.3g and sd %.3g, so that its coefficient is of the "
+                    "order of %.1g, %s: divide the column by a power of ten, take its "
+                    "logarithm, or use --standardize",
+                    show_name(data->table.names[column]).text, data->table.mean[column], spread,
+                    unit, why);
+    if (!u->model->facts.scales_with_target || priors_decide(u, j, unit))
+        return fail(
+            err, SBPS_BAD_DATA,
+            "the parameter '%s' is of the order of %.1g, %s: give it a prior of another "
+            "scale",
+            show_name(name).text, unit, why);
+    return fail(err, SBPS_BAD_DATA,
+                "the parameter '%s' is of the order of %.1g, %s: divide the target%s%s%s by a "
+                "power of ten",
+                show_name(name).text, unit, why, data->table.target ? " '" : "",
+                data->table.target ? show_name(data->table.target).text : "",
+                data->table.target ? "'" : "");
+}
+
+/* Refuses parameters so large or small that their estimates would overflow or underflow. */
+static sbps_status run_check_units(const sbps_run *run, sbps_error *err)
+{
+    const posterior *u = run->target;
+    const double *hessian = run->reference->hessian;
+    for (size_t j = 0; hessian && j < u->dim; j++) {
+        double unit = 1.0 / sqrt(hessian[j * u->dim + j]);
+        if (unit < UNIT_MIN || unit > UNIT_MAX) return explain_unit(u, j, unit, err);
+    }
+    return SBPS_OK;
+}
+
+#define GATHER_DIM                                                                             \
+    ((size_t)2000) /* coordinates above which the matrices take most of the memory */
+#define STEEP_MIN                                                                              \
+    2.0 /* U relative to its normal at the starts, above which the mode is refined */
+/* Without a Hessian: most effects with running estimates, least draws per chain, and numbers
+ * stored per chain. */
 #define WATCHED_EFFECTS ((size_t)16)
 #define WIDE_DRAWS      250.0
 #define WIDE_NUMBERS    1e7
 
+/* Creates the names of coordinates and reported parameters, and their scales. */
 static sbps_status name_parameters(sbps_run *run, sbps_error *err)
 {
     const posterior *u = run->target;
-    run->report = calloc(u->dim, sizeof *run->report);
-    if (!run->report) return fail_memory(err);
+    run->report.value = calloc(u->dim, sizeof *run->report.value);
+    if (!run->report.value) return fail_memory(err);
     for (size_t j = 0; j < u->dim; j++) {
         model_derived of;
         bool watched = posterior_derived(u, j, &of) && of.watched;
-        run->report[j] = scale_function(watched ? SCALE_PLAIN : u->scale[j]);
+        run->report.value[j] = scale_function(watched ? SCALE_PLAIN : u->scale[j]);
     }
-    sbps_status status = target_names(u, &run->names, err);
-    return status == SBPS_OK ? target_reported_names(u, &run->reported_names, err) : status;
+    sbps_status status = target_names(u, &run->report.coordinates, err);
+    return status == SBPS_OK ? target_reported_names(u, &run->report.names, err) : status;
 }
 
-/* Of a model with thousands of effects some of them stand for all while it runs, and fewer draws are kept. */
+/* In a model with thousands of effects only some of them have running estimates, and fewer
+ * draws are stored. */
 static sbps_status choose_watched(sbps_run *run, sbps_error *err)
 {
     const posterior *u = run->target;
     size_t others = u->dim - derived_parameters(u), every = others / WATCHED_EFFECTS + 1;
-    run->watched_count = u->dim;
+    run->report.watched_count = u->dim;
     if (!u->model->transformation.apply || every == 1) return SBPS_OK;
     double kept = fmax(WIDE_NUMBERS / (double)u->dim, WIDE_DRAWS);
     if (!option_given(run->options, "draws") && kept < (double)run->options->draws)
         run->options->draws = (size_t)kept;
-    run->watched = calloc(u->dim, sizeof *run->watched);
-    if (!run->watched) return fail_memory(err);
-    run->watched_count = 0;
+    run->report.watched = calloc(u->dim, sizeof *run->report.watched);
+    if (!run->report.watched) return fail_memory(err);
+    run->report.watched_count = 0;
     for (size_t j = 0, effect = 0; j < u->dim; j++)
         if (!derived_is_effect(u, j) || effect++ % every == 0)
-            run->watched[run->watched_count++] = j;
+            run->report.watched[run->report.watched_count++] = j;
     return SBPS_OK;
 }
 
+/* Plans the run, as far as possible without a mode, and creates the posterior with its priors.
+ */
 static sbps_status make_target(sbps_run *run, sbps_error *err)
 {
     const rows *data = &run->data;
@@ -69,11 +144,11 @@ static sbps_status make_target(sbps_run *run, sbps_error *err)
     return status == SBPS_OK ? plan_check_sampler(plan, run->target, err) : status;
 }
 
-/* What set-up knows of every row, gathered on its way to the reference. */
+/* What the search for the reference point collects about the rows. */
 typedef struct {
     auto_influences measured;
-    row_reach reach;     /* of exact samplers; norm NULL: not wanted */
-    row_cache *gathered; /* NULL: nothing is */
+    row_reach reach;     /* for exact samplers; norm NULL: not needed */
+    row_cache *gathered; /* NULL: nothing is collected */
 } setup_cache;
 
 static void setup_cache_close(setup_cache *f)
@@ -85,6 +160,7 @@ static void setup_cache_close(setup_cache *f)
     free(f->reach.factor);
 }
 
+/* Allocates the norms of the rows for exact samplers. */
 static sbps_status reach_open(const posterior *u, setup_cache *f, sbps_error *err)
 {
     f->reach.norm = malloc(u->data->local_rows * sizeof *f->reach.norm);
@@ -94,12 +170,14 @@ static sbps_status reach_open(const posterior *u, setup_cache *f, sbps_error *er
     return f->reach.norm && f->reach.third_sum && f->reach.factor ? SBPS_OK : fail_memory(err);
 }
 
-/* What rows do at the starts of chains is asked of them on the way. */
+/* True if the sampler needs U at the starting points of chains, which is then computed on the
+ * way. */
 static bool starts_matter(const run_plan *plan)
 {
     return plan->sampler->pairs || plan->sampler->independent;
 }
 
+/* Allocates what this plan needs. Close it also after a failure. */
 static sbps_status setup_cache_open(sbps_run *run, setup_cache *f, sbps_error *err)
 {
     const run_plan *plan = run->plans;
@@ -108,10 +186,10 @@ static sbps_status setup_cache_open(sbps_run *run, setup_cache *f, sbps_error *e
     sbps_status status =
         auto_influences_open(run->options, plan, run->target, &f->measured, err);
     if (status != SBPS_OK) return status;
-    run->steepness = INFINITY;
-    run->moving = (row_effects){EFFECT_MIN, 0, EFFECTS_MAX, run->moving_rows};
-    f->measured.to.effects = &run->moving;
-    f->measured.to.steepness = &run->steepness;
+    run->geometry.steepness = INFINITY;
+    run->influential = (row_effects){EFFECT_MIN, 0, EFFECTS_MAX, run->influential_rows};
+    f->measured.to.effects = &run->influential;
+    f->measured.to.steepness = &run->geometry.steepness;
     f->measured.to.spread = run->options->spread;
     bool small = run->target->dim <= GATHER_DIM, needs_starts = starts_matter(plan);
     if (!run->target->model->predictor || (plan->sampler->full && !needs_starts) ||
@@ -120,13 +198,13 @@ static sbps_status setup_cache_open(sbps_run *run, setup_cache *f, sbps_error *e
     bool influence = (automatic || needs_starts) && influence_applies(run->target) &&
                      !run->data.storage.recipe;
     bool reach =
-        influence_has_reach(run->target) && !run->among &&
+        influence_has_reach(run->target) && !run->ranks.among &&
         (plan->sampler->pairs || auto_may_take_surrogate(run->options, plan, run->target));
     if (reach && (status = reach_open(run->target, f, err)) != SBPS_OK) return status;
     return row_cache_open(run->target, influence ? &f->measured.to : NULL, &f->gathered, err);
 }
 
-/* Was the last look of the search the one at the point it has found? */
+/* Discards the cached numbers unless they were computed at the reference point itself. */
 static void check_setup_cache(const sbps_run *run, setup_cache *f)
 {
     const row_cache *g = f->gathered;
@@ -138,11 +216,11 @@ static void check_setup_cache(const sbps_run *run, setup_cache *f)
     f->gathered = NULL;
 }
 
-/* Where rows bend U within the posterior's reach, near the mode is not the same as at it. */
-static sbps_status go_all_the_way(sbps_run *run, setup_cache *f, sbps_error *err)
+/* Refines a reference point near the mode if U is not nearly quadratic there. */
+static sbps_status refine_mode(sbps_run *run, setup_cache *f, sbps_error *err)
 {
     mode *near = run->reference;
-    if (!f->measured.known || !(run->steepness > STEEP_MIN)) return SBPS_OK;
+    if (!f->measured.known || !(run->geometry.steepness > STEEP_MIN)) return SBPS_OK;
     sbps_status status = mode_find(run->target, near->w, &run->reference, err);
     mode_destroy(near);
     row_cache_close(f->gathered);
@@ -151,15 +229,17 @@ static sbps_status go_all_the_way(sbps_run *run, setup_cache *f, sbps_error *err
     return status;
 }
 
-/* The mode or a point near it, or that of a file in its place. */
+/* Finds the reference point: the mode, a point near it, or the one of --start. */
 static sbps_status find_reference(sbps_run *run, setup_cache *f, sbps_error *err)
 {
     start_point start;
-    sbps_status status = target_start(run->options, run->target, run->names, &start, err);
-    run->start_hash = start.hash;
-    run->start_metric = start.precision;
+    sbps_status status =
+        target_start(run->options, run->target, run->report.coordinates, &start, err);
+    run->geometry.start_hash = start.hash;
+    run->geometry.start_metric = start.precision;
     if (status == SBPS_OK && run->target->model->transformation.apply) {
-        status = wide_find(run->target, start.hash != 0, &run->a, &run->reference, err);
+        status =
+            wide_find(run->target, start.hash != 0, &run->geometry.a, &run->reference, err);
         start_release(&start);
         return status;
     }
@@ -173,19 +253,20 @@ static sbps_status find_reference(sbps_run *run, setup_cache *f, sbps_error *err
     start_release(&start);
     if (status != SBPS_OK) return status;
     check_setup_cache(run, f);
-    if ((status = go_all_the_way(run, f, err)) != SBPS_OK) return status;
-    const mode_request how = {.method = run->start_hash ? NULL : "auto"};
-    return groups_choose_nodes(run->target, &how, &run->reference, &run->rule, err);
+    if ((status = refine_mode(run, f, err)) != SBPS_OK) return status;
+    const mode_request how = {.method = run->geometry.start_hash ? NULL : "auto"};
+    return groups_choose_nodes(run->target, &how, &run->reference, &run->geometry.rule, err);
 }
 
+/* Cholesky factor of the Hessian at the reference; none for matrix-free models. */
 static sbps_status factor_hessian(sbps_run *run, sbps_error *err)
 {
     size_t d = run->target->dim;
     if (!run->reference->hessian) return SBPS_OK;
-    run->factor = new_doubles(d * d);
-    if (!run->factor) return fail_memory(err);
-    memcpy(run->factor, run->reference->hessian, d * d * sizeof *run->factor);
-    if (cholesky(d, run->factor)) return SBPS_OK;
+    run->geometry.factor = new_doubles(d * d);
+    if (!run->geometry.factor) return fail_memory(err);
+    memcpy(run->geometry.factor, run->reference->hessian, d * d * sizeof *run->geometry.factor);
+    if (cholesky(d, run->geometry.factor)) return SBPS_OK;
     return fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
 }
 
@@ -197,10 +278,11 @@ sbps_status run_control(const sbps_run *run, const char *name, const double *w, 
 
 auto_facts run_facts(const sbps_run *run)
 {
-    return (auto_facts){run->options, run->target, run->reference, run->factor, run->a};
+    return (auto_facts){run->options, run->target, run->reference, run->geometry.factor,
+                        run->geometry.a};
 }
 
-void run_follow(sbps_run *run, const run_plan *plan)
+void run_use_plan(sbps_run *run, const run_plan *plan)
 {
     run->plan = plan;
     run->tuned = (run_tuning){plan->minibatch, plan->batch, plan->round_events};
@@ -212,131 +294,136 @@ static void apply_transpose(const void *self, const double *x, double *out)
     a->kind->transpose(a, x, out);
 }
 
+/* Creates the row bounds for a control variate. */
 static sbps_status bound_rows(const sbps_run *run, const control *cv, const row_reach *known,
                               row_bounds **out, sbps_error *err)
 {
-    return row_bounds_create(run->target, cv, (row_map){run->a, apply_transpose},
-                             run->a->kind->white, known, out, err);
+    return row_bounds_create(run->target, cv, (row_map){run->geometry.a, apply_transpose},
+                             run->geometry.a->kind->white, known, out, err);
 }
 
-/* The exact sampler takes the place of what was chosen where it is counted cheaper; that waits beside it. */
-static sbps_status weigh_surrogate(sbps_run *run, setup_cache *f, sbps_error *err)
+/* Replaces the plan by `surrogate` if that is cheaper; the former plan becomes plans[1]. */
+static sbps_status compare_surrogate(sbps_run *run, setup_cache *f, sbps_error *err)
 {
     auto_facts facts = run_facts(run);
     run_plan *plan = run->plans;
     if (!f->gathered || !f->reach.norm || !auto_surrogate_may_pay(&facts, plan)) return SBPS_OK;
-    sbps_status status = bound_rows(run, f->gathered->control, &f->reach, &run->bounds, err);
+    sbps_status status =
+        bound_rows(run, f->gathered->control, &f->reach, &run->noise.bounds, err);
     if (status != SBPS_OK) return status;
-    if (!auto_take_surrogate(&facts, run->bounds, plan, &run->plans[1])) {
-        row_bounds_destroy(run->bounds);
-        run->bounds = NULL;
+    if (!auto_take_surrogate(&facts, run->noise.bounds, plan, &run->plans[1])) {
+        row_bounds_destroy(run->noise.bounds);
+        run->noise.bounds = NULL;
         return SBPS_OK;
     }
-    run->spare.parts = run->parts;
-    run->spare.tally = run->tally;
-    run->parts = NULL;
-    memset(&run->tally, 0, sizeof run->tally);
-    run_follow(run, plan);
+    run->noise.spare.parts = run->noise.parts;
+    run->noise.spare.tally = run->noise.tally;
+    run->noise.parts = NULL;
+    memset(&run->noise.tally, 0, sizeof run->noise.tally);
+    run_use_plan(run, plan);
     return plan_check_sampler(plan, run->target, err);
 }
 
-/* The rest of the plan, which needs the mode; nothing of it is changed afterwards. */
+/* Completes the plan, which needs the mode. */
 static sbps_status finish_plan(sbps_run *run, setup_cache *f, sbps_error *err)
 {
     sbps_status status;
     run_plan *plan = run->plans, hmc_plan;
     auto_choice choice;
     if (!run->reference->hessian) {
-        plan_take_metric(plan, run->a);
-        run_follow(run, plan);
+        plan_take_metric(plan, run->geometry.a);
+        run_use_plan(run, plan);
         return SBPS_OK;
     }
-    status = plan_metric(plan, run->target, run->reference, &run->a, err);
+    status = plan_metric(plan, run->target, run->reference, &run->geometry.a, err);
     if (status == SBPS_OK)
-        status = plan_finish(plan, run->options, run->reference, run->a, err);
+        status = plan_finish(plan, run->options, run->reference, run->geometry.a, err);
     if (status != SBPS_OK) return status;
     auto_facts facts = run_facts(run);
     status = auto_tune(&facts, plan, &f->measured, &choice, err);
     if (status != SBPS_OK) return status;
-    run->parts = choice.parts;
-    run->tally = choice.tally;
+    run->noise.parts = choice.parts;
+    run->noise.tally = choice.tally;
     if (choice.hmc) {
-        status = plan_take_hmc(plan, run->target, run->reference, &run->a, &hmc_plan, err);
+        status =
+            plan_take_hmc(plan, run->target, run->reference, &run->geometry.a, &hmc_plan, err);
         *plan = hmc_plan;
     }
-    run_follow(run, plan);
-    return status == SBPS_OK ? weigh_surrogate(run, f, err) : status;
+    run_use_plan(run, plan);
+    return status == SBPS_OK ? compare_surrogate(run, f, err) : status;
 }
 
+/* Creates the control variate, from the cached numbers if possible. */
 static sbps_status make_control(sbps_run *run, setup_cache *f, sbps_error *err)
 {
     size_t d = run->target->dim;
     const char *name = run->plan->control_variate;
-    run->cv_centre = new_doubles(d);
-    if (!run->cv_centre) return fail_memory(err);
-    memcpy(run->cv_centre, run->reference->w, d * sizeof *run->cv_centre);
+    run->noise.cv_centre = new_doubles(d);
+    if (!run->noise.cv_centre) return fail_memory(err);
+    memcpy(run->noise.cv_centre, run->reference->w, d * sizeof *run->noise.cv_centre);
     if (!f->gathered || !strcmp(name, "none"))
-        return run_control(run, name, run->reference->w, &run->cv, err);
-    run->cv = f->gathered->control;
+        return run_control(run, name, run->reference->w, &run->noise.cv, err);
+    run->noise.cv = f->gathered->control;
     f->gathered->control = NULL;
-    if (strcmp(name, "hessian")) control_reduce(run->target, run->cv);
+    if (strcmp(name, "hessian")) control_reduce(run->target, run->noise.cv);
     return SBPS_OK;
 }
 
 sbps_status run_bound_pairs(sbps_run *run, const row_reach *known, sbps_error *err)
 {
-    row_bounds_destroy(run->bounds);
-    run->bounds = NULL;
+    row_bounds_destroy(run->noise.bounds);
+    run->noise.bounds = NULL;
     if (!run->plan->sampler->pairs) return SBPS_OK;
-    return bound_rows(run, run->cv, known, &run->bounds, err);
+    return bound_rows(run, run->noise.cv, known, &run->noise.bounds, err);
 }
 
 sbps_status run_find_warps(sbps_run *run, sbps_error *err)
 {
-    free(run->warped);
-    run->warped = NULL;
+    free(run->geometry.warped);
+    run->geometry.warped = NULL;
     if (!run->plan->sampler->warped || run->options->paper || !run->reference->hessian)
         return SBPS_OK;
     if (run->reference->gradient_norm < PROFILE_FROM)
-        return profile_warps(run->target, run->reference, run->a, &run->warped, err);
+        return profile_warps(run->target, run->reference, run->geometry.a,
+                             &run->geometry.warped, err);
     mode *optimum;
     sbps_status status = mode_find(run->target, run->reference->w, &optimum, err);
-    if (status != SBPS_OK) return SBPS_OK; /* a reference that is no mode */
-    status = profile_warps(run->target, optimum, run->a, &run->warped, err);
+    if (status != SBPS_OK) return SBPS_OK; /* the point of --start is not near a mode */
+    status = profile_warps(run->target, optimum, run->geometry.a, &run->geometry.warped, err);
     mode_destroy(optimum);
     return status;
 }
 
-/* Chains that live on ranks must not be told apart by their rows: where they would be, hmc looks at those of all. */
+/* Replaces the plan by hmc if the sampler would be biased by seeing one rank's rows at a time.
+ */
 static sbps_status fall_back_to_hmc(sbps_run *run, sbps_error *err)
 {
     run_plan *plan = run->plans, hmc_plan;
     sbps_status status = ranks_measure_error(run, err);
-    if (status != SBPS_OK || !(run->rank_bias > run->options->bias_budget)) return status;
+    if (status != SBPS_OK || !(run->ranks.bias > run->options->bias_budget)) return status;
     if (!plan_may_take_hmc(run->options, plan)) {
         fail(&run->warning, SBPS_MISMATCH,
-             "looking at one rank's rows at a time moves means by up to %.2g sd, more than the "
-             "budget of %g: fewer ranks, or --sampler hmc",
-             run->rank_bias, run->options->bias_budget);
+             "with this many ranks posterior means may be biased by up to %.2g sd, more than "
+             "--bias-budget %g: use fewer ranks, or --sampler hmc",
+             run->ranks.bias, run->options->bias_budget);
         return SBPS_OK;
     }
-    status = plan_take_hmc(plan, run->target, run->reference, &run->a, &hmc_plan, err);
+    status = plan_take_hmc(plan, run->target, run->reference, &run->geometry.a, &hmc_plan, err);
     if (status != SBPS_OK) return status;
-    decimal_print(
-        hmc_plan.why, sizeof hmc_plan.why,
-        "one rank's rows at a time would move means by up to %.2g sd, more than the budget of "
-        "%g: hmc, which looks at those of all",
-        run->rank_bias, run->options->bias_budget);
+    decimal_print(hmc_plan.why, sizeof hmc_plan.why,
+                  "hmc: with the default sampler on this many ranks means may be biased by up "
+                  "to %.2g sd, more than --bias-budget %g",
+                  run->ranks.bias, run->options->bias_budget);
     *plan = hmc_plan;
-    control_destroy(run->cv);
-    run->cv = NULL;
-    run->rank_error = run->rank_bias = NAN;
-    run_follow(run, plan);
+    control_destroy(run->noise.cv);
+    run->noise.cv = NULL;
+    run->ranks.error = run->ranks.bias = NAN;
+    run_use_plan(run, plan);
     return SBPS_OK;
 }
 
-/* Up to all that is asked of all rows. */
-static sbps_status see_rows(sbps_run *run, setup_cache *f, sbps_error *err)
+/* All steps of set-up that read the rows. */
+static sbps_status read_rows(sbps_run *run, setup_cache *f, sbps_error *err)
 {
     sbps_status status;
     if ((status = setup_cache_open(run, f, err)) != SBPS_OK) return status;
@@ -351,7 +438,7 @@ static sbps_status see_rows(sbps_run *run, setup_cache *f, sbps_error *err)
     bool gathered = f->gathered && f->reach.norm;
     if ((status = make_control(run, f, err)) != SBPS_OK) return status;
     if ((status = groups_find_influential(run, err)) != SBPS_OK) return status;
-    if (!run->bounds) status = run_bound_pairs(run, gathered ? &f->reach : NULL, err);
+    if (!run->noise.bounds) status = run_bound_pairs(run, gathered ? &f->reach : NULL, err);
     if (status == SBPS_OK) status = fall_back_to_hmc(run, err);
     if (status != SBPS_OK) return status;
     return run_find_warps(run, err);
@@ -375,23 +462,24 @@ sbps_status run_set_up(sbps_run *run, sbps_error *err)
     setup_cache cache = {0};
     if ((status = restart_begin(run, err)) != SBPS_OK) return status;
     run->data = attach_row_workers(run->table, run->options, &run->workers);
-    if (run->alone) {
-        run->data.partition = run->whole;
+    if (run->ranks.alone) {
+        run->data.partition = run->ranks.partition;
         partition_set_origin(&run->data);
     }
     size_t threads = run->workers.threads;
-    if (threads > run->options->chains) threads = run->options->chains; /* or fewer, of ranks */
+    if (threads > run->options->chains)
+        threads = run->options->chains; /* chains of this process may be fewer */
     if ((status = make_target(run, err)) != SBPS_OK) return status;
     if ((status = name_parameters(run, err)) != SBPS_OK) return status;
     if ((status = choose_watched(run, err)) != SBPS_OK) return status;
-    status = see_rows(run, &cache, err);
+    status = read_rows(run, &cache, err);
     setup_cache_close(&cache);
     run->prefers_nuts = !run->target->model->transformation.apply &&
                         crossed_prefers_nuts(run->options, &run->data);
     if (status != SBPS_OK || run->prefers_nuts) return status;
     if ((status = chains_create(run, err)) != SBPS_OK) return status;
     if ((status = thread_pool_create(threads, &run->pool, err)) != SBPS_OK) return status;
-    run->workers.stopped = NULL; /* chains are told otherwise */
+    run->workers.stopped = NULL; /* chains check run->interrupt instead */
     chains_start(run);
     warmup_begin(run);
     run->passes_setup =

@@ -1,67 +1,73 @@
-/* The stated bias of a run and its standard error. */
+/* The bias estimate of a run and its standard error: estimated missing bounces times the linear
+ * response of means and standard deviations to them (estimate/bias.h). */
+#include "inference/run/stated_bias.h"
 #include "estimate/bias_response.h"
 #include "inference/run/run.h"
 
 #include <math.h>
 #include <string.h>
 
-#define DRAWS_PER_DIM 10.0 /* stored draws a parameter, to trust their covariance */
+#define DRAWS_PER_DIM 10.0 /* stored draws per parameter needed to use their covariance */
 
-/* (d Cov(u))^-1 x: Cov(u) is A A'/d, or A A' where velocities are Gaussian. */
+/* y = (d Cov(u))^-1 x with Cov(u) = A A'/d, or A A' for Gaussian velocities. */
 static void apply_precision(const void *self, const double *x, double *y)
 {
     const sbps_run *run = self;
-    const metric *a = run->chains->s.a; /* once frozen, that of every chain */
+    const metric *a = run->chains->s.a; /* the same for all chains once frozen */
     a->kind->precision(a, x, y);
     for (size_t j = 0; run->plan->sampler->gaussian && j < a->d; j++) y[j] /= (double)a->d;
 }
 
-/* A metric that goes on adapting biases in a way that no meter of ours sees. */
+/* True if the bias cannot be estimated: the sampler has no estimate, or its metric keeps
+ * adapting. */
 static bool unmetered(const sbps_run *run)
 {
     bool adapting = run->options->adapt_forever && run->chains->s.own.kind;
     return run->plan->sampler->unmetered || adapting;
 }
 
-/* ---- quick: the first order of the response alone ---- */
+/* ---- first-order estimate ---- */
 
-/* Moments are of what is reported, the shift is of w: where these differ the mode says how wide it is. */
+/* Standard deviations of the coordinates. Moments are of reported values; where these differ
+ * from the coordinates the Hessian at the mode is used. */
 static void fill_sds(const sbps_run *run, double *sd)
 {
     size_t d = run->target->dim;
     for (size_t j = 0; j < d; j++)
-        sd[j] = run->report[j] ? 1.0 / sqrt(run->reference->hessian[j * d + j])
-                               : moments_summarize(run->moments_of, run->chain_count, j).sd;
+        sd[j] = run->report.value[j]
+                    ? 1.0 / sqrt(run->reference->hessian[j * d + j])
+                    : moments_summarize(run->moments_of, run->chain_count, j).sd;
 }
 
 double run_bias_quick(const sbps_run *run)
 {
     if (unmetered(run)) return NAN;
-    if (!run->reference->hessian) return 0.0; /* hmc has no bounces to miss */
+    if (!run->reference->hessian) return 0.0; /* hmc has no bounces */
     double *sd = new_doubles(run->target->dim);
     if (!sd) return NAN;
     fill_sds(run, sd);
-    quick_response q = {{run, apply_precision}, run->factor, sd};
+    quick_response q = {{run, apply_precision}, run->geometry.factor, sd};
     double worst = quick_worst(&q, run->bias_of, run->chain_count);
     free(sd);
     return worst;
 }
 
+/* First-order estimate, for few draws. */
 static sbps_status state_quickly(const sbps_run *run, const bias_statement *out,
                                  sbps_error *err)
 {
     double *sd = new_doubles(run->target->dim);
     if (!sd) return fail_memory(err);
     fill_sds(run, sd);
-    quick_response q = {{run, apply_precision}, run->factor, sd};
+    quick_response q = {{run, apply_precision}, run->geometry.factor, sd};
     sbps_status status = quick_respond(&q, run->bias_of, run->chain_count, out, err);
     free(sd);
     return status;
 }
 
-/* ---- from the draws ---- */
+/* ---- estimate from the draws ---- */
 
-/* Copies of the draws less the centre, `x` and `blocks` to be freed. */
+/* Copies of the draws minus the reference; *x and *blocks are the caller's. */
 static sbps_status copy_centred_draws(const sbps_run *run, double **x, draw_block **blocks,
                                       sbps_error *err)
 {
@@ -79,6 +85,7 @@ static sbps_status copy_centred_draws(const sbps_run *run, double **x, draw_bloc
     return SBPS_OK;
 }
 
+/* True if the stored draws are enough to estimate their covariance. */
 static bool enough_draws(const sbps_run *run)
 {
     double kept = 0.0;
@@ -86,6 +93,7 @@ static bool enough_draws(const sbps_run *run)
     return kept >= DRAWS_PER_DIM * (double)run->target->dim;
 }
 
+/* Estimate from the covariance of the draws; first-order if that fails. */
 static sbps_status state_fully(const sbps_run *run, const bias_statement *out, sbps_error *err)
 {
     double *x = NULL;
@@ -100,16 +108,17 @@ static sbps_status state_fully(const sbps_run *run, const bias_statement *out, s
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- bias of a result ---- */
 
-static void admit_no_meter(result *r)
+/* Sets all bias estimates to NAN. */
+static void clear_estimates(result *r)
 {
     for (size_t j = 0; j < r->dim; j++)
         r->bias[j] = r->bias_se[j] = r->sd_bias[j] = r->sd_bias_se[j] = NAN;
     r->info.bias_estimate = r->info.bias_estimate_se = r->info.eta = NAN;
 }
 
-/* A bound that is no guess cannot have been exceeded unseen. */
+/* With exact bounds nothing can be missed: the bias is 0. */
 static void clear_errors(result *r)
 {
     for (size_t j = 0; j < r->dim; j++)
@@ -122,7 +131,7 @@ sbps_status run_state_bias(const sbps_run *run, result *r, sbps_error *err)
     bias_statement out = {r->bias, r->bias_se, r->sd_bias, r->sd_bias_se};
     bool guessed = run->plan->sampler->curve || r->info.violations > 0.0;
     if (unmetered(run)) {
-        admit_no_meter(r);
+        clear_estimates(r);
         return SBPS_OK;
     }
     if (!guessed)
@@ -140,6 +149,7 @@ sbps_status run_state_bias(const sbps_run *run, result *r, sbps_error *err)
     return status;
 }
 
+/* True if the largest bias may be on either side of the budget, within two standard errors. */
 static bool is_unsure(const result *r, double budget)
 {
     bool unsure = false;

@@ -1,30 +1,35 @@
-/* Stopping rules: the first one met stops. An ESS counts only when the stored draws bear it out: of every
- * parameter the rank-normalised R-hat must be at most RHAT_GOAL, and bulk and tail ESS what was asked
- * for (at most as many as --draws asks for); or the path's ESS so many times its goal that waiting longer would not help. Where the band was
- * ours to choose the stated bias with two errors must be within its budget, or the run goes on for
- * BIAS_WAIT times the goal, which makes the error smaller. Chains in separate modes never agree: when
- * each has its share of RHAT_WAIT times the goal by itself, the run ends and says so. */
+/* Stopping rules; the first one met stops the run.
+ *
+ * The ESS counts only if the stored draws agree: rank-normalised R-hat of every parameter at
+ * most RHAT_GOAL, and bulk and tail ESS at least the goal (at most the number of stored draws),
+ * or else an ESS of the path so far above its goal that waiting longer would not help. If the
+ * width of the band was chosen automatically, the bias with two standard errors must be within
+ * its budget, or the run continues to BIAS_WAIT times the goal, which reduces the error. Chains
+ * in separate modes never agree: the run ends when each has its part of RHAT_WAIT times the
+ * goal by itself, and reports it. */
+#include "inference/run/stop.h"
 #include "estimate/diagnostics.h"
 #include "inference/run/run.h"
+#include "inference/run/stated_bias.h"
 
 #include <math.h>
 
 #define RHAT_GOAL  1.01
-#define RHAT_WAIT  4.0             /* times the ESS goal, at most */
-#define RHAT_APART 1.5             /* of the path: chains that do not visit each other */
-#define WORK_ROWS  ((size_t)20000) /* a table of groups up to so many rows is small: */
-/* Numbers multiplied until ESS 400, after which the run ends: with one factor about 8 seconds, */
+#define RHAT_WAIT  4.0 /* times the ESS goal, at most */
+#define RHAT_APART 1.5 /* R-hat of the path above which chains are in separate modes */
+#define WORK_ROWS  ((size_t)20000) /* largest small table of groups */
+/* Limits of work for ESS 400, in numbers multiplied: with one factor, about 8 seconds, */
 #define WORK_ONE     1.2e10
-#define WORK_SEVERAL 7e10 /* with several about 45. */
+#define WORK_SEVERAL 7e10 /* with several factors, about 45 seconds */
 #define INTEGRAL_COST                                                                          \
-    3.0 /* of a number multiplied in an integral over effects, beside one of a row */
-#define WORK_ESS    400.0
-#define WORK_WARMUP 0.5 /* of which warm-up may take so much */
-#define RECHECK     1.1 /* times the ESS of the last look */
-#define BIAS_WAIT   2.0 /* times the ESS goal, at most */
-#define DRAWS_ENOUGH                                                                           \
-    0.5 /* effective ones a stored draw, which is all that few of them can give */
+    3.0 /* cost of a number multiplied in an integral over effects, relative to one of a row */
+#define WORK_ESS     400.0
+#define WORK_WARMUP  0.5 /* part of the limit for warm-up */
+#define RECHECK      1.1 /* least growth of the ESS between checks of R-hat */
+#define BIAS_WAIT    2.0 /* times the ESS goal, at most */
+#define DRAWS_ENOUGH 0.5
 
+/* Rows evaluated by all chains since the estimates were reset. */
 static double rows_touched(const sbps_run *run)
 {
     double sum = 0.0;
@@ -32,7 +37,7 @@ static double rows_touched(const sbps_run *run)
     return sum;
 }
 
-/* INFINITY: the options or a large table give none. */
+/* The limit of work; INFINITY: none, because of the options or a large table. */
 static double work_limit(const sbps_run *run)
 {
     const run_plan *plan = run->plan;
@@ -46,13 +51,13 @@ static double work_limit(const sbps_run *run)
     return limit * fmax(run->options->ess / WORK_ESS, 1.0);
 }
 
-/* Of the present phase. */
+/* The limit of work up to the end of the present phase. */
 static double phase_limit(const sbps_run *run)
 {
     return (run->state.phase == PHASE_WARMUP ? WORK_WARMUP : 1.0) * work_limit(run);
 }
 
-/* Cost of a visit to a row of the table, in numbers multiplied. */
+/* Cost of evaluating a row of the table, in numbers multiplied. */
 static double visit_cost(const sbps_run *run)
 {
     const model_kind *model = run->plan->model;
@@ -81,11 +86,12 @@ bool out_of_work(sbps_run *run)
         over = over || chain_out_of_work(run, &run->chains[i]);
     if (!over || run->state.phase == PHASE_WARMUP) return over;
     fail(&run->warning, SBPS_MISMATCH,
-         "the run ends at its limit of work for small tables, before ESS and R-hat meet their "
-         "goals: --seconds sets another limit");
+         "the run stopped at the computing limit for small tables before reaching the ESS and "
+         "R-hat goals; use --seconds to allow more");
     return true;
 }
 
+/* Fraction done of --epochs and --seconds. */
 static double bounded_progress(const sbps_run *run)
 {
     const sbps_options *o = run->options;
@@ -103,19 +109,20 @@ double run_min_ess(const sbps_run *run)
     double smallest = INFINITY;
     if (!run->plan->sampler->means_suffice)
         return moments_min_ess(run->moments_of, run->chain_count);
-    for (size_t j = 0; j < run->watched_count; j++)
+    for (size_t j = 0; j < run->report.watched_count; j++)
         smallest =
             fmin(smallest, moments_summarize(run->moments_of, run->chain_count, j).ess_mean);
     return isfinite(smallest) ? smallest : 0.0;
 }
 
+/* Smallest ESS relative to its goal; 0 without the rule. */
 static double ess_progress(const sbps_run *run)
 {
     return run->plan->ess_rule ? run_min_ess(run) / run->options->ess : 0.0;
 }
 
-/* Of those the user asked for. What is kept by default is what the rules leave: a sampler that makes one
- * draw a step may have what is wanted of it before. */
+/* Fraction of --draws stored; 1 unless the option was given: a sampler with one draw per step
+ * may reach the ESS with fewer than the default. */
 static double draws_progress(const sbps_run *run)
 {
     double progress = 1.0, requested = (double)run->options->draws;
@@ -132,12 +139,13 @@ double stop_progress(const sbps_run *run)
     return fmin(fmax(bounded_progress(run), ess), 1.0);
 }
 
-/* Of the stored draws, over all parameters. */
+/* R-hat and ESS of the stored draws, over all parameters. */
 typedef struct {
-    double rhat; /* largest; INFINITY when it cannot be told */
-    double ess;  /* smallest, bulk or tail; known where R-hat is what it should be */
+    double rhat; /* largest; INFINITY: not defined */
+    double ess;  /* smallest, bulk or tail; computed if R-hat meets its goal */
 } agreement;
 
+/* Includes parameter j, from the first `fewest` draws of each chain. */
 static void add_parameter(const sbps_run *run, size_t j, size_t fewest, double *scratch,
                           agreement *all)
 {
@@ -152,6 +160,7 @@ static void add_parameter(const sbps_run *run, size_t j, size_t fewest, double *
     if (known) all->ess = fmin(all->ess, fmin(s.ess_bulk, s.ess_tail));
 }
 
+/* R-hat and ESS of the stored draws; stops at the first parameter whose R-hat is too large. */
 static agreement measure_agreement(const sbps_run *run)
 {
     size_t fewest = SIZE_MAX;
@@ -160,13 +169,14 @@ static agreement measure_agreement(const sbps_run *run)
         if (run->chains[c].d.state->count < fewest) fewest = run->chains[c].d.state->count;
     double *scratch = new_doubles(run->chain_count * fewest);
     if (!scratch) return (agreement){.rhat = INFINITY};
-    for (size_t j = 0; j < run->watched_count && all.rhat <= RHAT_GOAL; j++)
-        add_parameter(run, run->watched ? run->watched[j] : j, fewest, scratch, &all);
+    for (size_t j = 0; j < run->report.watched_count && all.rhat <= RHAT_GOAL; j++)
+        add_parameter(run, run->report.watched ? run->report.watched[j] : j, fewest, scratch,
+                      &all);
     free(scratch);
     return all;
 }
 
-/* What was asked for, as far as --draws of every chain can have it. */
+/* The ESS goal, at most the number of stored draws. */
 static double required_ess(const sbps_run *run)
 {
     double kept = (double)run->options->draws * (double)run->chain_count;
@@ -176,7 +186,7 @@ static double required_ess(const sbps_run *run)
 double chains_rhat(const sbps_run *run)
 {
     double rhat = 0.0;
-    for (size_t j = 0; j < run->watched_count; j++)
+    for (size_t j = 0; j < run->report.watched_count; j++)
         rhat = fmax(rhat, moments_summarize(run->moments_of, run->chain_count, j).rhat);
     return rhat;
 }
@@ -189,7 +199,8 @@ bool chains_apart(const sbps_run *run, double ess)
     return chains_rhat(run) > RHAT_APART && own >= RHAT_WAIT * ess;
 }
 
-/* Looks are dear, so the next one is when as much as is lacking may have come. */
+/* True if the stored draws meet the goals. The check is expensive: the next one is made when
+ * the missing part may have been reached. */
 static bool draws_suffice(sbps_run *run, double ess)
 {
     agreement measured = measure_agreement(run);

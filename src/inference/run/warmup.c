@@ -1,24 +1,27 @@
-/* Warm-up: epochs that double in length. At the end of each the band is chosen anew from what the
- * epoch's proposals say any band would have missed, and the estimates are thrown away. It ends with
- * an epoch in which the slowest of all parameters and squares was seen often enough. */
+/* Warm-up in epochs that double in length.
+ *
+ * At the end of an epoch the width of the band is chosen from its proposals, which tell how
+ * much any width would have missed; estimates are reset. Warm-up ends after an epoch in which
+ * the slowest parameter or square reached WARMUP_ESS. */
+#include "inference/run/warmup.h"
+#include "inference/run/chain.h"
 #include "inference/run/replan.h"
+#include "inference/run/stop.h"
 #include "sampler/band/calibration.h"
 
 #include <math.h>
 #include <string.h>
 
-#define WARMUP_ESS    100.0 /* of the last epoch, all chains together */
-#define WARMUP_EPOCHS 24    /* at most */
-#define WARMUP_SCALES                                                                          \
-    500 /* trajectories of a chain, at most, where weights have scales: their long tails lengthen trajectories more
-           than they help */
-#define WARMUP_WINDOWS                                                                         \
-    2 /* epochs, at most, before the last one where a sampler adapts in windows */
-#define WARMUP_RHAT                                                                            \
-    1.1 /* of chains whose sampler adapts in windows: agreed well enough to begin */
-#define MISSING_MAX                                                                            \
-    0.1 /* as MISSING_FRACTION, with two standard errors: a ninth of the budget and less */
+#define WARMUP_ESS    100.0 /* ESS of the last epoch, all chains together */
+#define WARMUP_EPOCHS 24    /* most epochs */
+/* Most trajectories of a chain with shrinkage priors, whose long tails lengthen warm-up. */
+#define WARMUP_SCALES  500
+#define WARMUP_WINDOWS 2   /* most epochs before the last, for samplers that adapt in windows */
+#define WARMUP_RHAT    1.1 /* R-hat at which chains of such samplers agree well enough */
+/* As MISSING_FRACTION, with two standard errors: a ninth of the budget. */
+#define MISSING_MAX 0.1
 
+/* Turns the recording of proposals for choose_band on or off. */
 static void calibrate_all(sbps_run *run, bool on)
 {
     for (size_t i = 0; i < run->chain_count; i++) {
@@ -27,6 +30,7 @@ static void calibrate_all(sbps_run *run, bool on)
     }
 }
 
+/* Turns the adaptation of metrics on or off. */
 static void adapt_all(sbps_run *run, bool on)
 {
     for (size_t i = 0; i < run->chain_count; i++) {
@@ -35,8 +39,8 @@ static void adapt_all(sbps_run *run, bool on)
     }
 }
 
-/* All chains go on with the mean of what their metrics have learned: one metric, as the stated bias
- * and the pooled moments want it. */
+/* Gives all chains the mean of their adapted metrics: bias estimate and pooled moments need a
+ * common metric. */
 static void average_metrics(sbps_run *run)
 {
     sampler *first = &run->chains->s;
@@ -50,8 +54,8 @@ static void average_metrics(sbps_run *run)
     }
 }
 
-/* Metrics stop learning before the rest does: the band is chosen once more for the one that stays.
- * True when they had not stopped yet. */
+/* Ends the adaptation of metrics before warm-up: the band is then chosen once more for the
+ * final metric. True: it ended now. */
 static bool freeze_metric(sbps_run *run)
 {
     if (!run->chains->s.own.kind || run->options->adapt_forever || run->state.frozen)
@@ -62,6 +66,7 @@ static bool freeze_metric(sbps_run *run)
     return true;
 }
 
+/* Ends warm-up. */
 static void end(sbps_run *run)
 {
     run->state.phase = PHASE_SAMPLING;
@@ -81,6 +86,7 @@ void warmup_begin(sbps_run *run)
     if (run->options->warmup == 0 || needless) end(run);
 }
 
+/* Chooses the width of the band for the bias budget. */
 static void choose_band(sbps_run *run)
 {
     calibration all = {0};
@@ -88,13 +94,13 @@ static void choose_band(sbps_run *run)
     for (size_t i = 0; i < run->chain_count; i++)
         calibration_add(&all, run->plan->sampler->curve(&run->chains[i].s));
     double unit = run->options->bias_budget * run->plan->scale;
-    if (run->plan->sampler->gaussian) unit *= sqrt((double)run->target->dim); /* its speed */
+    if (run->plan->sampler->gaussian) unit *= sqrt((double)run->target->dim); /* mean speed */
     double k =
         band_choose_width(&all, (band_goal){MISSING_FRACTION * unit, MISSING_MAX * unit});
     for (size_t i = 0; i < run->chain_count; i++) run->chains[i].s.settings->band.width = k;
 }
 
-/* Of this epoch, all chains. */
+/* Adds proposals and rows of this epoch, all chains. */
 static void count_work(const sbps_run *run, double *proposals, double *rows_used)
 {
     for (size_t i = 0; i < run->chain_count; i++) {
@@ -103,8 +109,8 @@ static void count_work(const sbps_run *run, double *proposals, double *rows_used
     }
 }
 
-/* A warm-up may not eat what a run bounded in time or data was given for sampling. */
-static bool out_of_means(const sbps_run *run, double rows_used)
+/* True if warm-up has used its part of --epochs or --seconds. */
+static bool over_budget(const sbps_run *run, double rows_used)
 {
     const sbps_options *o = run->options;
     double epochs = rows_used / (double)total_rows(run->table->data);
@@ -112,21 +118,22 @@ static bool out_of_means(const sbps_run *run, double rows_used)
     return run->plan->seconds_rule && run->state.seconds_warmup > 0.3 * o->seconds;
 }
 
-/* Has this epoch seen the slowest of all often enough, or each chain a place of its own? */
+/* True if the epoch reached WARMUP_ESS, or the chains are in separate modes. */
 static bool epoch_suffices(const sbps_run *run)
 {
     return moments_min_ess(run->moments_of, run->chain_count) >= WARMUP_ESS ||
            chains_apart(run, WARMUP_ESS);
 }
 
+/* True if warm-up with shrinkage priors has reached its limit. */
 static bool scales_are_warm(const sbps_run *run, double proposals)
 {
     return run->options->warmup == SIZE_AUTO && run->target->reported_priors &&
            proposals >= (double)(WARMUP_SCALES * run->chain_count);
 }
 
-/* Have the windows of adaptation ended, and do the chains agree or had they time enough? More draws would not improve
- * the scales by much, and of a sd with long tails the squares never settle. */
+/* True if adaptation in windows has ended and the chains agree or had enough epochs. More draws
+ * would hardly improve the metric, and the squares of a sd with long tails never converge. */
 static bool windows_are_over(const sbps_run *run, double proposals)
 {
     size_t length = run->plan->sampler->warmup;
@@ -134,13 +141,14 @@ static bool windows_are_over(const sbps_run *run, double proposals)
     return ended && (run->state.epoch >= WARMUP_WINDOWS || chains_rhat(run) < WARMUP_RHAT);
 }
 
+/* True if warm-up may end after this many proposals. */
 static bool long_enough(const sbps_run *run, double proposals)
 {
     const sbps_options *o = run->options;
     if (o->warmup != SIZE_AUTO) return proposals >= (double)(o->warmup * run->chain_count);
     if (run->state.epoch >= WARMUP_EPOCHS || scales_are_warm(run, proposals)) return true;
     if (windows_are_over(run, proposals)) return true;
-    /* nothing is adapted where pairs are weighed: seen often enough is all there is to it */
+    /* samplers that weigh pairs adapt nothing: the ESS is enough */
     if (run->state.epoch < 2 && !run->plan->sampler->pairs) return false;
     return epoch_suffices(run);
 }
@@ -150,7 +158,7 @@ void warmup_after_round(sbps_run *run)
     run_state *s = &run->state;
     double proposals = s->warmup_proposals, rows_used = s->warmup_rows;
     count_work(run, &proposals, &rows_used);
-    bool cut = out_of_means(run, rows_used) || out_of_work(run);
+    bool cut = over_budget(run, rows_used) || out_of_work(run);
     bool requested = (run->options->warmup != SIZE_AUTO && long_enough(run, proposals)) ||
                      scales_are_warm(run, proposals);
     if (++s->epoch_rounds < (uint64_t)1 << s->epoch && !cut && !requested) return;
