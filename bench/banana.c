@@ -10,8 +10,8 @@
  *
  *   w1 ~ N(0, s^2),  w2 | w1 ~ N(w1^2 - s^2, 1),  s = 1.5:
  *   P(w2 < y) = int phi(z) Phi(y - s^2 z^2 + s^2) dz. */
-#include "inference/run/run.h"
 #include "inference/run/collect.h"
+#include "inference/run/run.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,11 +3,11 @@
 #include "api/scoring.h"
 #include "api/sized.h"
 #include "core/memory.h"
+#include "inference/run/collect.h"
 #include "inference/run/run.h"
 #include "output/contrast/contrast.h"
 #include "output/page/page.h"
 #include "output/summary/report.h"
-#include "inference/run/collect.h"
 #include "store/netcdf_file.h"
 #include "store/result_csv.h"
 

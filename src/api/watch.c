@@ -5,8 +5,8 @@
 #include "core/decimal.h"
 #include "core/memory.h"
 #include "core/threads.h"
-#include "inference/run/run.h"
 #include "inference/run/collect.h"
+#include "inference/run/run.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -54,7 +54,7 @@ static bool watch(const table_job *job, const char *stage, size_t rows_done, dou
 
 static sbps_status fail_stopped(const table_job *job, sbps_error *err)
 {
-    return fail(err, SBPS_NO_FILE, "%s: not written: stopped on request", job->to);
+    return fail(err, SBPS_INTERRUPTED, "%s: not written: stopped on request", job->to);
 }
 
 /* ---- reading ---- */

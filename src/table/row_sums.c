@@ -296,5 +296,5 @@ sbps_status row_sums(const rows *data, const row_sum *what, double *total, sbps_
     sum_job s = {.data = data, .what = what, .total = total, .continues_total = true};
     sbps_status status = make_parts(&s, (data->local_rows + part - 1) / part, err);
     if (status != SBPS_OK || !is_stopped(data)) return status;
-    return fail(err, SBPS_NO_FILE, "set-up stopped on request");
+    return fail(err, SBPS_INTERRUPTED, "set-up stopped on request");
 }

@@ -40,7 +40,7 @@ static void refuse(const sbps_table *table, const sbps_options *options)
 {
     sbps_run *run = NULL;
     sbps_error err = {0};
-    CHECK(sbps_run_create(table, options, &run, &err) == SBPS_NO_FILE && !run);
+    CHECK(sbps_run_create(table, options, &run, &err) == SBPS_INTERRUPTED && !run);
     CHECK(strstr(err.text, "stopped on request"));
 }
 
@@ -53,7 +53,7 @@ TEST(a_table_that_was_given_up_is_not_looked_at)
     sbps_table_interrupt(table);
     refuse(table, options);
     refuse(table, options);
-    CHECK(sbps_mode_find(table, options, &mode, &err) == SBPS_NO_FILE && !mode);
+    CHECK(sbps_mode_find(table, options, &mode, &err) == SBPS_INTERRUPTED && !mode);
     CHECK(sbps_table_passes(table) == 0.0);
     sbps_table_destroy(table);
     sbps_options_destroy(options);

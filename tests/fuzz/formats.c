@@ -13,14 +13,14 @@
 #include "stat/sample.h"
 #include "store/sample.h"
 
+#include "inference/options/start_point.h"
 #include "inference/options/target.h"
 #include "inference/run/run.h"
 #include "ingest/text/matrix.h"
 #include "store/checkpoint.h"
+#include "store/netcdf_file.h"
 #include "table/mapped_table.h"
 #include "table/row_groups.h"
-#include "inference/options/start_point.h"
-#include "store/netcdf_file.h"
 
 #include <zlib.h>
 

@@ -2,8 +2,8 @@
 #include "check.h"
 #include "inference/run/run.h"
 
-#include "stat/sample.h"
 #include "inference/run/collect.h"
+#include "stat/sample.h"
 
 typedef struct {
     double error; /* root mean square of what is stored less the truth, and of what is stated */

@@ -3,9 +3,9 @@
 #include "check.h"
 
 #include "store/foreign.h"
-#include "store/trailer.h"
 #include "store/netcdf_file.h"
 #include "store/result_csv.h"
+#include "store/trailer.h"
 
 #include <netcdf.h>
 

@@ -2,8 +2,8 @@
 #include "check.h"
 
 #include "path/path.h"
-#include "store/sample.h"
 #include "store/path_files.h"
+#include "store/sample.h"
 
 static const char *const names[] = {"intercept", "a,b"};
 

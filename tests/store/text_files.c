@@ -1,8 +1,8 @@
 /* Draws as CSV and as Stan CSV: columns, quoting, exact numbers, all files or none. */
 #include "check.h"
 
-#include "store/sample.h"
 #include "store/result_csv.h"
+#include "store/sample.h"
 
 #include <locale.h>
 

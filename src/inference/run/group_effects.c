@@ -248,7 +248,7 @@ sbps_status effects_write(const sbps_run *run, const char *path, sbps_effects *o
         status = draw_next_groups(&j, &n, err);
         if (status == SBPS_OK && is_interrupted(&j))
             status =
-                fail(err, SBPS_NO_FILE,
+                fail(err, SBPS_INTERRUPTED,
                      "%s: not written: interrupted while the group effects were drawn", path);
         if (status == SBPS_OK) write_block(&j, n, file.stream);
         if (status == SBPS_OK) add_group_errors(&j, n, out);

@@ -400,12 +400,13 @@ sbps_status replan_after_round(sbps_run *run, sbps_error *err)
 /* Prints why `surrogate` was replaced. */
 static void print_surrogate_switch(const sbps_run *run, size_t size, char *text)
 {
-    decimal_print(
-        text, size,
-        "surrogate cost about %.2g rows' work per effective sample in warm-up, not the %.2g "
-        "expected: %s took over",
-        auto_in_rows(run->target, run->state.surrogate_found),
-        auto_in_rows(run->target, run->plans[0].promised), run->plans[1].sampler->name);
+    decimal_print(text, size,
+                  "surrogate cost about %.2g row evaluations per effective sample in warm-up, "
+                  "not the %.2g "
+                  "expected: %s took over",
+                  auto_in_rows(run->target, run->state.surrogate_found),
+                  auto_in_rows(run->target, run->plans[0].promised),
+                  run->plans[1].sampler->name);
 }
 
 bool replan_report(const sbps_run *run, size_t size, char *text)
@@ -420,12 +421,12 @@ bool replan_report(const sbps_run *run, size_t size, char *text)
         size -= used + 2;
     }
     if (!run->state.hmc_took_over) return false;
-    decimal_print(
-        text, size,
-        "flights cost about %.2g rows' work per effective sample in warm-up, not the %.2g "
-        "expected: hmc took over after %.2g",
-        auto_in_rows(run->target, run->state.found),
-        auto_in_rows(run->target, run->plan->promised),
-        auto_in_rows(run->target, run->state.spent));
+    decimal_print(text, size,
+                  "mini-batches cost about %.2g row evaluations per effective sample in "
+                  "warm-up, not the %.2g "
+                  "expected: hmc took over after %.2g",
+                  auto_in_rows(run->target, run->state.found),
+                  auto_in_rows(run->target, run->plan->promised),
+                  auto_in_rows(run->target, run->state.spent));
     return true;
 }

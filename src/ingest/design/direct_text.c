@@ -63,7 +63,7 @@ static void report_part(direct *d, unsigned worker, size_t index, double from, d
                     from + (to - from) * fraction))
         return;
     d->status =
-        fail(d->err, SBPS_NO_FILE, "%s: reading stopped on request", d->s->schema->path);
+        fail(d->err, SBPS_INTERRUPTED, "%s: reading stopped on request", d->s->schema->path);
     atomic_store(&d->abandoned, true);
 }
 

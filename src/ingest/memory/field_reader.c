@@ -287,7 +287,7 @@ static sbps_status poll_watch(const field_reader *r, size_t done, sbps_error *er
     const rows_spec *spec = r->spec;
     if (!spec->watch || spec->watch(spec->watcher, "reading", r->seen + done, NAN))
         return SBPS_OK;
-    return fail(err, SBPS_NO_FILE, "%s: reading stopped on request", TABLE);
+    return fail(err, SBPS_INTERRUPTED, "%s: reading stopped on request", TABLE);
 }
 
 /* Levels with an order of their own get their codes in it. */

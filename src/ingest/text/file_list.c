@@ -77,7 +77,7 @@ static sbps_status copy_all(const text_input *from, int pipe, const rows_spec *s
         else if (got > 0)
             status = write_all(from, block, (size_t)got, err);
         if (status == SBPS_OK && spec->watch && !spec->watch(spec->watcher, "reading", 0, NAN))
-            status = fail(err, SBPS_NO_FILE, "%s: not read: stopped on request",
+            status = fail(err, SBPS_INTERRUPTED, "%s: not read: stopped on request",
                           text_input_name(from));
     }
     free(block);

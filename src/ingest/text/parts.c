@@ -175,7 +175,8 @@ static sbps_status report_progress(parts_reader *g, double fraction)
     const rows_spec *spec = g->spec;
     if (!spec->watch || spec->watch(spec->watcher, "reading", g->s->kept, fraction))
         return SBPS_OK;
-    return fail(g->err, SBPS_NO_FILE, "%s: not read: stopped on request", g->s->schema->path);
+    return fail(g->err, SBPS_INTERRUPTED, "%s: not read: stopped on request",
+                g->s->schema->path);
 }
 
 /* ---- reading in parts ---- */

@@ -1,8 +1,8 @@
 /* Text and numbers in HTML. */
 #include "output/page/html.h"
 
-#include "core/printable.h"
 #include "core/json.h"
+#include "core/printable.h"
 
 #include <math.h>
 #include <stdio.h>
