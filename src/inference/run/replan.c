@@ -401,7 +401,7 @@ sbps_status replan_after_round(sbps_run *run, sbps_error *err)
 static void print_surrogate_switch(const sbps_run *run, size_t size, char *text)
 {
     decimal_print(text, size,
-                  "surrogate cost about %.2g row evaluations per effective sample in warm-up, "
+                  "surrogate cost about %.2g rows' work per effective sample in warm-up, "
                   "not the %.2g "
                   "expected: %s took over",
                   auto_in_rows(run->target, run->state.surrogate_found),
@@ -422,7 +422,7 @@ bool replan_report(const sbps_run *run, size_t size, char *text)
     }
     if (!run->state.hmc_took_over) return false;
     decimal_print(text, size,
-                  "mini-batches cost about %.2g row evaluations per effective sample in "
+                  "flights cost about %.2g row evaluations per effective sample in "
                   "warm-up, not the %.2g "
                   "expected: hmc took over after %.2g",
                   auto_in_rows(run->target, run->state.found),
