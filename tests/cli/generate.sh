@@ -46,7 +46,7 @@ if [ -x /usr/bin/time ]; then
 fi
 
 # ---- refusals ----
-try 'a file too' 2 '' 'leave out' "$sbps" map logistic.csv --generate 100 --model logistic
+try 'a file too' 2 '' 'omit either' "$sbps" map logistic.csv --generate 100 --model logistic
 try 'a target' 2 '' "target applies to the columns" "$sbps" map --generate 100 --model logistic --target y
 try 'a storage' 2 '' 'storage applies to' "$sbps" map --generate 100 --model logistic --storage float
 try 'another model' 2 '' 'logistic, linear and poisson' "$sbps" map --generate 100 --model softmax
