@@ -13,7 +13,7 @@ strings() { # FILE: its strings, a line each, pieces of one sentence joined
     grep -vE '^(#include| \*|/\*)' "$1" | tr '\n' ' ' | sed -E 's/"[[:space:]]*"//g' | grep -oE '"([^"\\]|\\.)*"'
 }
 cases=$((cases + 1))
-for file in "$sources"/check/*.c "$sources"/report/*.c "$sources"/predict/*.c "$sources"/mode/*.c; do strings "$file"; done >.advice
+for file in "$sources"/output/check/*.c "$sources"/output/summary/*.c "$sources"/output/predict/*.c "$sources"/posterior/mode/*.c; do strings "$file"; done >.advice
 grep -oE -- '--[a-z][a-z-]*' .advice | sort -u >.named
 [ "$(wc -l <.named)" -gt 20 ] || fault 'advice' 'no options are seen in it'
 comm -23 .named .options >.none
@@ -28,7 +28,7 @@ done <.commands
 
 cases=$((cases + 1))
 grep '^check ' .known | cut -d' ' -f2 | sort -u >.of_check
-for file in "$sources"/check/*.c; do strings "$file"; done | grep -E -- '--[a-z]' >.of_rows
+for file in "$sources"/output/check/*.c; do strings "$file"; done | grep -E -- '--[a-z]' >.of_rows
 while read -r sentence; do
     for option in $(grep -oE -- '--[a-z][a-z-]*' <<<"$sentence"); do
         grep -qx -- "$option" .of_check || grep -qF '`sbps ' <<<"$sentence" ||
