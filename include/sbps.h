@@ -252,7 +252,7 @@ typedef struct {
 SBPS_API sbps_status sbps_table_read(const char *path, const sbps_options *options,
                                      const sbps_reading *how, sbps_table **out,
                                      sbps_error *err);
-/* Copies `rows` x `columns` numbers (row-major) and the target (rows numbers). `names` has one name for each column, or is
+/* Copies `rows` x `columns` numbers (row-major; x may be NULL without columns) and the target (rows numbers). `names` has one name for each column, or is
  * NULL: x1, x2, ... The options of sbps_table_read apply, except those that name columns. */
 SBPS_API sbps_status sbps_table_copy(size_t rows, size_t columns, const double *x,
                                      const char *const *names, const double *target,

@@ -92,7 +92,7 @@ try 'cut short'    1 '' 'cut.nc: ' "$sbps" report cut.nc -o page.html
 try 'a table'      1 '' 'table.csv: not a run file' "$sbps" report table.csv -o page.html
 try 'over the run' 2 '' 'run.nc' "$sbps" report run.nc -o run.nc
 try 'no folder'    '[12]' '' 'none/page.html' "$sbps" report run.nc -o none/page.html
-try 'no column'    1 '' "counts.csv: .*no column 'x3'" "$sbps" report run.nc counts.csv -o page.html
+try 'no column'    1 '' "counts.csv: .*column 'x3' is missing" "$sbps" report run.nc counts.csv -o page.html
 try 'no table'     1 '' 'nowhere.csv: ' "$sbps" report run.nc nowhere.csv -o page.html
 try 'over data'    2 '' 'table.csv' "$sbps" report run.nc table.csv -o table.csv
 [ -e page.html ] && fault mistakes 'a page was left behind'

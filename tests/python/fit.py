@@ -274,7 +274,7 @@ class RowsInMemory(Case):
         fit = sbps.fit("y ~ x + (1 | id)", whole, ranef="all", **options)
         self.assertEqual([name for name in fit.names if name.startswith("r_")], [f"r_id[{level},Intercept]" for level in levels])
         self.assertTrue(fit.loo()["same_table"])
-        with self.assertRaisesRegex(sbps.BadData, "table:2: column 'id': 9007199254740993 has more digits than a number holds"):
+        with self.assertRaisesRegex(sbps.BadData, "table:2: column 'id': 9007199254740993 has more digits than a number can hold"):
             sbps.fit("y ~ factor(id)", whole, **options)
 
     def test_other_rows_are_noticed(self):

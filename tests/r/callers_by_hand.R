@@ -16,7 +16,7 @@ refused("Inf", "sbps_bad_data", "not a finite number", quick(mpg ~ wt, transform
 refused("complex", "sbps_bad_data", "class 'complex'", quick(mpg ~ z, with_column(1i + 1:32)))
 refused("raw", "sbps_bad_data", "class 'raw'", quick(mpg ~ z, with_column(as.raw(1:32))))
 refused("a function", "sbps_bad_data", "lengths", quick(mpg ~ z, with_column(mean)))
-refused("a factor whose codes have no levels", "sbps_bad_data", "not sound", quick(mpg ~ z, with_column(structure(c(9L, 1:31), levels = c("a", "b"), class = "factor"))))
+refused("a factor whose codes have no levels", "sbps_bad_data", "is invalid", quick(mpg ~ z, with_column(structure(c(9L, 1:31), levels = c("a", "b"), class = "factor"))))
 refused("weights below 0", "sbps_bad_data", "negative", quick(mpg ~ wt, mtcars, weights = -qsec))
 refused("few weights", "sbps_bad_data", "3 values for 32 rows", quick(mpg ~ wt, mtcars, weights = 1:3))
 refused("a subset", "sbps_bad_data", "3 values for 32 rows", quick(mpg ~ wt, mtcars, subset = c(TRUE, FALSE, TRUE)))
@@ -30,7 +30,7 @@ hold("an error in the formula", grepl("inside", conditionMessage(condition_of(qu
 fit <- quick(mpg ~ wt, mtcars)
 refused("draws", "sbps_bad_arg", "draws: want a whole number", posterior_predict(fit, draws = -1))
 refused("new rows", "sbps_bad_arg", "newdata", predict(fit, 3))
-refused("lacking", "sbps_bad_data", "no column 'wt'", predict(fit, mtcars["mpg"]))
+refused("lacking", "sbps_bad_data", "column 'wt' is missing", predict(fit, mtcars["mpg"]))
 hold("NA among new rows", identical(is.na(predict(fit, data.frame(wt = c(NA, 2)))), c(TRUE, FALSE)))
 broken <- fit
 broken$run <- raw(10)

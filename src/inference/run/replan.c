@@ -422,7 +422,7 @@ bool replan_report(const sbps_run *run, size_t size, char *text)
     }
     if (!run->state.hmc_took_over) return false;
     decimal_print(text, size,
-                  "flights cost about %.2g row evaluations per effective sample in "
+                  "flights cost about %.2g rows' work per effective sample in "
                   "warm-up, not the %.2g "
                   "expected: hmc took over after %.2g",
                   auto_in_rows(run->target, run->state.found),
