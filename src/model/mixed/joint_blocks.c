@@ -30,9 +30,9 @@
 #include <string.h>
 
 #define BLOCK_MAX ((size_t)64) /* effects: a gradient takes about BLOCK_MAX^3 operations */
-/* cost of a multiplication in a matrix, relative to one of a row */
-#define BLOCK_COST 0.6
-#define BLOCK_CALL 60.0 /* number of effects at which calls cost as much as multiplications */
+/* Costs as in joint.c: */
+#define BLOCK_COST 0.08 /* of a gradient of a block of n effects, times n^3, */
+#define BLOCK_CALL 13.0 /* and times n^2 */
 /* effects of nested factors for which blocks pay: guImmun's 1756 mix as well without */
 #define NESTED_MAX ((size_t)1000)
 #define NO_BLOCK   UINT32_MAX
@@ -206,7 +206,7 @@ static sbps_status place_numbers(mixed *m, sbps_error *err)
         all->scratch += 2 * square + 3 * n;
         all->square = square > all->square ? square : all->square;
         all->effects += n;
-        all->work += BLOCK_COST * (double)(n * n) * ((double)n + BLOCK_CALL);
+        all->work += (double)(n * n) * (BLOCK_COST * (double)n + BLOCK_CALL);
     }
     all->scratch += all->square + KERNEL_LANES;
     all->memory = new_doubles(all->width + all->effects + d + 1);
