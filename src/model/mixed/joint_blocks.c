@@ -31,8 +31,8 @@
 
 #define BLOCK_MAX ((size_t)64) /* effects: a gradient takes about BLOCK_MAX^3 operations */
 /* Costs as in joint.c: */
-#define BLOCK_COST 0.08 /* of a gradient of a block of n effects, times n^3, */
-#define BLOCK_CALL 13.0 /* and times n^2 */
+#define BLOCK_COST 0.15 /* of a gradient of a block of n effects, times n^3, */
+#define BLOCK_CALL 16.0 /* and times n^2 */
 /* effects of nested factors for which blocks pay: guImmun's 1756 mix as well without */
 #define NESTED_MAX ((size_t)1000)
 #define NO_BLOCK   UINT32_MAX
