@@ -97,7 +97,7 @@ awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
     BEGIN { s = 99; print "y,x,g"; for (k = 0; k < 60; k++) { e = 4 * u() - 2
             for (i = 0; i < 6; i++) { x = u(); print (u() < 1 / (1 + exp(-x - e))) "," x ",g" k } } }' >groups.csv
 for ranef in none all effects.csv; do
-    clean "group effects, --ranef $ranef" groups.csv 'y ~ x + (1 | g)' --family bernoulli --crossed joint --ess 100 --ranef $ranef
+    clean "group effects, --ranef $ranef" groups.csv 'y ~ x + (1 | g)' --family bernoulli --crossed joint --ess 1000 --ranef $ranef
     grep -qE ' 60 group effects: largest R-hat 1[0-9.]* \(r_g\[g[0-9]+,Intercept\]; limit 1.0[0-9]+\), smallest ESS [0-9]+ \(' .diagnosis ||
         fault "group effects, --ranef $ranef" "are not checked: $(tail -c 300 .diagnosis)"
 done
