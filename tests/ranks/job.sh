@@ -20,8 +20,8 @@ on() { # RANKS NAME CODE STDERR WORD...
 sample=(--model logistic --target y --seed 4 --progress off --draws 100 --ess 60 --sampler sbps)
 on 3 'text' 0 'ranks     3' sample rows.csv "${sample[@]}" --checkpoint state -o run.nc
 on 3 'resumed' 0 'ranks     3' sample rows.csv "${sample[@]}" --ess 120 --resume state -o run.nc
-on 2 'on fewer' 0 'ranks     2.*; 6 chains go' sample rows.csv "${sample[@]}" --ess 200 --resume state -o run.nc
-on 5 'on more' 0 'ranks     5.*; 6 chains go' sample rows.csv "${sample[@]}" --ess 300 --resume state -o run.nc
+on 2 'on fewer' 0 'ranks     2.*; 6 chains rotate' sample rows.csv "${sample[@]}" --ess 200 --resume state -o run.nc
+on 5 'on more' 0 'ranks     5.*; 6 chains rotate' sample rows.csv "${sample[@]}" --ess 300 --resume state -o run.nc
 on 2 'converted' 0 'ranks     2' sample rows.table --model logistic --progress off --draws 20 --ess 30 --sampler hmc -o run.nc
 on 2 'refused' 2 'nothing' map rows.csv --model logistic --target nothing
 finish
