@@ -119,6 +119,10 @@ static bool auto_measured(const auto_influences *m, size_t order)
 sbps_status auto_tally(const auto_influences *m, const rows *data, size_t order,
                        strata_tally *out, sbps_error *err)
 {
+    if (!auto_measured(m, order))
+        return fail(err, SBPS_BAD_FILE,
+                    "the checkpoint is damaged: it has strata without the control variate that "
+                    "they belong to");
     if (m->to.rows[order]) return strata_count(data, m->to.rows[order], out, err);
     strata_from_counts(m->to.counts[order], out);
     return SBPS_OK;
