@@ -390,7 +390,7 @@ SBPS_API sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error 
  * sampler. Returns false when there is none; each warning is returned once. */
 SBPS_API bool sbps_run_warning(sbps_run *run, sbps_error *out);
 /* How group effects were drawn: groups whose log likelihood was replaced by a polynomial, and the difference between the two.
- * The mean of an effect is off by at most so many of its sds. */
+ * The mean of an effect is off by at most this many of its sds. */
 typedef struct {
     size_t struct_size;    /* sizeof(sbps_effects) */
     size_t draws;          /* of an effect, all chains together */

@@ -22,7 +22,7 @@ typedef struct {
     size_t
         struct_size; /* sizeof(sbps_model_table): tells later versions which members are there */
 
-    /* Number of parameters for rows of so many columns; 0: such rows cannot be. */
+    /* Number of parameters for rows with this many columns; 0: the model cannot use such rows. */
     size_t (*dim)(size_t columns);
     /* log p(y | x, w); constants may be left out. */
     double (*loglik)(size_t dim, const double *w, size_t columns, const double *x, double y);
@@ -30,7 +30,7 @@ typedef struct {
     void (*gradient)(size_t dim, const double *w, size_t columns, const double *x, double y,
                      double *out);
 
-    /* Optional from here on: NULL will do. */
+    /* Members from here on are optional: they may be NULL. */
 
     /* Derivative along u. NULL: the gradient times u, which costs as much as a gradient. */
     double (*slope)(size_t dim, const double *w, const double *u, size_t columns,
@@ -47,7 +47,7 @@ typedef struct {
     void (*start)(size_t columns, double *w);
     /* What is wrong with a row, a short text without a full stop; NULL: nothing. */
     const char *(*check)(size_t columns, const double *x, double y);
-    /* As `name`, with the names of the columns; goes before it. NULL: `name` is asked. */
+    /* As `name`, with the names of the columns; used in place of it. NULL: `name` is used. */
     void (*name_by_columns)(size_t columns, const char *const *column_names, size_t j,
                             size_t size, char *text);
 } sbps_model_table;

@@ -11,7 +11,7 @@ typedef struct {
     uint64_t seed;
     bool in_order; /* rows are not shuffled */
     size_t whole;  /* rows of the table */
-    /* a rank also gets the rows that complete its last unit of so many; 1: only its own */
+    /* a rank also gets the rows that complete its last unit of this many; 1: only its own */
     size_t unit;
 } scatter_rule;
 

@@ -174,7 +174,7 @@ TEST(failure_ends_the_run_with_its_words)
         s.limit = 1 + (all - 2) * part / 11;
         CHECK(draw(options, &result, &err) == SBPS_BAD_DATA);
         CHECK(!strcmp(err.text, "function mine: the dog ate it"));
-        CHECK(s.calls == s.limit && s.failures == 1); /* it is not asked again */
+        CHECK(s.calls == s.limit && s.failures == 1); /* it is not called again */
     }
     sbps_mode *found;
     sbps_table *table = table_of(options);

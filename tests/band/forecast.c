@@ -181,7 +181,7 @@ static void advance_to_bounce(slope_regression *o, const band_settings *set, rng
     slope_regression_end(o, set, t, &observed);
 }
 
-/* Mean of the slope prior over the second half of so many segments. */
+/* Mean of the slope prior over the second half of this many segments. */
 static double learned_mean(const band_settings *set, size_t segments)
 {
     slope_regression o;

@@ -62,7 +62,7 @@ static sbps_status choose_model(const sbps_options *o, run_plan *plan, sbps_erro
     return SBPS_OK;
 }
 
-/* Checks that model and table fit. A single row stands for no table. */
+/* Checks that the model can use the table. A density without a table has a table of one row. */
 static sbps_status check_table(const char *name, const model_kind *model, const rows *data,
                                sbps_error *err)
 {

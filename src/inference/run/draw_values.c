@@ -211,7 +211,7 @@ static void valuer_close(valuer *v)
     control_destroy(v->own);
 }
 
-/* Work of so many row evaluations for every draw. */
+/* Work of this many row evaluations for every draw. */
 static double draws_cost(const valuer *v, double evaluations)
 {
     const posterior *u = v->run->target;

@@ -26,7 +26,7 @@
 #define MEAN_GAIN         0.8  /* noise at the new reference relative to the old, at most */
 #define MEAN_FAR          0.1  /* least squared distance of the mean, relative to draws */
 #define PATIENCE          0.3 /* part of hmc's work for the run after which it may take over, */
-#define BAND_READY_EPOCHS 2   /* if the band has been tuned for so many epochs, */
+#define BAND_READY_EPOCHS 2   /* if the band has been tuned for this many epochs, */
 #define PATIENCE_END      1.0 /* or after this part */
 #define COST_RATIO_MIN    1.5 /* least cost per effective sample relative to hmc */
 #define HMC_WARMUP        100.0

@@ -53,14 +53,14 @@ static bool open_run(chunks *c)
     return c->run_open = true;
 }
 
-/* Returns space for a row of so many doubles; NULL: no memory. */
+/* Returns space for a row of this many doubles; NULL: no memory. */
 static double *reserve_row(chunks *c, size_t doubles)
 {
     if (c->space < doubles && !add_row_block(c, doubles)) return NULL;
     return c->run_open || open_run(c) ? c->at : NULL;
 }
 
-/* Counts the row just written, of so many doubles. */
+/* Counts the row just written, of this many doubles. */
 static void close_row(chunks *c, size_t doubles)
 {
     c->at += doubles;

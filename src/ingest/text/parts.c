@@ -20,7 +20,7 @@
 
 /* ---- one part ---- */
 
-#define PART_REACH 4 /* a record of a part must end within so many parts */
+#define PART_REACH 4 /* a record of a part must end within this many parts */
 
 size_t part_count(const part_layout *how)
 {
@@ -258,7 +258,7 @@ static void close_parts(parts_reader *g)
     free(g->parts);
 }
 
-/* Reads `count` parts by so many threads. */
+/* Reads `count` parts by this many threads. */
 static sbps_status run_parts(parts_reader *g, unsigned threads, size_t count)
 {
     sbps_status status = open_parts(g);

@@ -11,7 +11,7 @@ typedef struct {
     double unit; /* sd of x_j where z is standard normal */
     /* Scales on the side of the boundary and on the other, in units of w, as sds of a
      * normal: 0 < boundary < reach. */
-    double boundary, reach; /* 0 < wall < reach */
+    double boundary, reach; /* 0 < boundary < reach */
     /* where the boundary begins, relative to the centre, see warp.c; usually negative */
     double start;
 } warp;

@@ -37,7 +37,7 @@ void level_at(const other_factor *o, const effect_spread *at, size_t level, cons
 /* As level_at with P and b multiplied by `strength`. */
 void level_at_strength(const other_factor *o, const effect_spread *at, size_t level,
                        double strength, const double *eta, bool with_first, level_point *out);
-/* Changes P and b so that eta = 0 stands for the effects that eta stands for now, and so that a
+/* Changes P and b so that eta = 0 gives the effects that eta gives now, and so that a
  * covariance of eta that is `covariance` now becomes about I. Sets eta to 0. */
 void level_recentre(other_factor *o, const effect_spread *at, size_t level,
                     const double *covariance, double *eta);

@@ -21,7 +21,7 @@ void group_effects_at_zero(const mixed *m, size_t g, size_t count, double *out);
 typedef struct effects_sampler effects_sampler;
 
 /* Accuracy of a group's draws: the root mean square, at some draws, of log p by the group's
- * polynomial minus log p by its rows, in log units. A mean is off by at most so many sds of the
+ * polynomial minus log p by its rows, in log units. A mean is off by at most this many sds of the
  * effect. NAN: the group was drawn by its rows. */
 typedef struct {
     double error;

@@ -238,7 +238,7 @@ double normalise_log_weights(size_t n, double *x)
 
 /* ---- mode ---- */
 
-#define NEAR_ENOUGH 0.03 /* a step of at most so many sds is taken and ends the search */
+#define NEAR_ENOUGH 0.03 /* a step of at most this many sds is taken and ends the search */
 #define STEPS_MAX   60
 #define HALVINGS    30
 

@@ -47,7 +47,7 @@ double levels_transform(const other_factor *o, size_t levels, double strength, c
  * coordinates; returns the derivative by log strength. */
 double levels_pullback(const other_factor *o, size_t levels, double strength, const double *w,
                        double *gradient);
-/* Sets P of a level to `precision`, and b so that eta = 0 stands for the effects u. */
+/* Sets P of a level to `precision`, and b so that eta = 0 gives the effects u. */
 void level_set(other_factor *o, const effect_spread *at, size_t level, const double *precision,
                const double *u);
 
@@ -73,7 +73,7 @@ double blocks_pullback(const mixed *m, double strength, const double *w, double 
  * and this curvature. */
 size_t blocks_width(const mixed *m);
 void blocks_add(const mixed *m, size_t row, double curvature, const double *x, double *total);
-/* Sets K, C and b_0 from these sums, so that eta = 0 stands for the effects at x = at, and sets
+/* Sets K, C and b_0 from these sums, so that eta = 0 gives the effects at x = at, and sets
  * eta in w to 0. */
 void blocks_set(mixed *m, const double *sums, const double *at, double *w);
 

@@ -27,7 +27,7 @@ const model_kind *mixed_of(const rows *groups, const model_kind *row_model, bool
 /* Number of effects of factors other than the one that rows are sorted by and those nested in
  * it. */
 size_t mixed_explicit(const rows *groups);
-/* At most so many of them can be coordinates beside an integral, since matrices are dense. */
+/* At most this many of them can be coordinates beside an integral, since matrices are dense. */
 #define EXPLICIT_MAX ((size_t)3000)
 /* Models of groups for all listed regressions, to be freed; the last has no name. NULL: no
  * memory. */

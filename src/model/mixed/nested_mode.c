@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define NEAR      0.1 /* a step of at most so many sds is taken and ends the search */
+#define NEAR      0.1 /* a step of at most this many sds is taken and ends the search */
 #define STEPS_MAX ((size_t)40)
 /* A step is halved down to this length, relative to Newton's. */
 #define SHORTEST 1e-3

@@ -25,7 +25,7 @@ typedef struct {
     double about, rows; /* a centre for the sums: the mean; number of rows */
 } all_sums;
 
-/* Adds a response y of so many trials and its standardised residual r. */
+/* Adds a response y of this many trials and its standardised residual r. */
 static void add_response(const all_sums *a, table_sums *t, double y, double trials, double r)
 {
     double x = y / trials - a->about;

@@ -43,7 +43,7 @@ static int decimals_for(double x, int digits)
     return decimals > 0 ? decimals : 0;
 }
 
-/* Writes x with so many decimals, or %.4g where that is not possible; never "-0". */
+/* Writes x with this many decimals, or %.4g where that is not possible; never "-0". */
 static void print_fixed(double x, int decimals, char *cell)
 {
     bool fixed = decimals >= 0 && decimals <= MAX_DECIMALS && fabs(x) < MAX_FIXED;
