@@ -192,7 +192,7 @@ def show_matrix(root):
 
 # ---- the picture ----
 
-CELL, LEFT, TOP = 26, 150, 132
+CELL, LEFT, TOP = 26, 170, 140
 SHADES = ((8, "#c9dcef"), (24, "#8db3d9"), (float("inf"), "#4a7fb5"))  # fewer names than this; coarse, so that the picture lasts
 
 
@@ -205,7 +205,7 @@ def draw(root):
     use, so that a mark above the diagonal would be a dependency on a later one."""
     table = matrix(root)
     modules = list(table)
-    width, tall = LEFT + CELL * len(modules) + 14, TOP + CELL * len(modules) + 14
+    width, tall = LEFT + CELL * len(modules) + 60, TOP + CELL * len(modules) + 14
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {tall}" font-family="sans-serif" font-size="14">',
              f'<rect width="{width}" height="{tall}" fill="white"/>']
     for i, module in enumerate(modules):
