@@ -340,6 +340,18 @@ typedef struct {
     size_t low, high;
 } pair_range;
 
+/* Largest over smallest of the absolute values from `low` to below `high`: an eigenvalue that
+ * is negative, away from the mode, counts by its size, as in store_pair. */
+static double spread_of(const double *values, size_t low, size_t high)
+{
+    double smallest = INFINITY, largest = 0.0;
+    for (size_t i = low; i < high; i++) {
+        smallest = fmin(smallest, fabs(values[i]));
+        largest = fmax(largest, fabs(values[i]));
+    }
+    return largest / fmax(smallest, FLOOR);
+}
+
 /* Minimises (2) over the converged pairs. */
 static pair_range choose_ends(const metric *m, const krylov *k, const double *values,
                               double gradient_cost)
@@ -351,7 +363,7 @@ static pair_range choose_ends(const metric *m, const krylov *k, const double *va
     double lowest = INFINITY;
     for (size_t low = 0; low <= low_max; low++)
         for (size_t high = 0; high <= high_max && low + high < n; high++) {
-            double spread = values[n - 1 - high] / fmax(fabs(values[low]), FLOOR);
+            double spread = spread_of(values, low, n - high);
             double cost = gradient_cost + PAIR_COST * (double)((low + high) * m->d);
             cost *= sqrt(fmax(spread, 1.0));
             if (!(cost < lowest)) continue;
