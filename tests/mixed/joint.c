@@ -322,4 +322,23 @@ TEST(the_metric_by_products_has_an_inverse)
     metric_destroy(a);
 }
 
+/* H = 1 - 4 uu' has curvature -3 along u, as at a point away from the mode. The metric takes it
+ * by its size. A floor of 1e-6 instead would make steps along u a thousand times too long. */
+TEST(the_metric_by_products_takes_negative_curvature_by_its_size)
+{
+    static const size_t at[] = {0, 1, 2};
+    const metric_core core = {at, 3};
+    known k = {.d = 40};
+    double u[MAX_DIM] = {0.0}, y[MAX_DIM];
+    for (size_t i = 3; i < k.d; i++) u[i] = 1.0 / sqrt((double)(k.d - 3));
+    for (size_t i = 0; i < k.d; i++)
+        for (size_t j = 0; j < k.d; j++) k.matrix[i * k.d + j] = (i == j) - 4.0 * u[i] * u[j];
+    const metric_source h = {&k, product, 1e6};
+    metric *a;
+    REQUIRE(metric_from_products(k.d, &core, 20, h, &a, NULL) == SBPS_OK);
+    a->kind->precision(a, u, y);
+    CHECK_NEAR(dot(k.d, u, y), 3.0, 1e-6);
+    metric_destroy(a);
+}
+
 CHECK_MAIN

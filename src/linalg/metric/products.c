@@ -340,12 +340,25 @@ typedef struct {
     size_t low, high;
 } pair_range;
 
-/* Largest over smallest of the absolute values from `low` to below `high`: an eigenvalue that
- * is negative, away from the mode, counts by its size, as in store_pair. */
-static double spread_of(const double *values, size_t low, size_t high)
+/* Mean of the eigenvalues that are not corrected, since all add up to the trace d. */
+static double mean_of_rest(size_t d, const krylov *k, const double *values,
+                           pair_range corrected)
 {
-    double smallest = INFINITY, largest = 0.0;
-    for (size_t i = low; i < high; i++) {
+    size_t rank = corrected.low + k->count - corrected.high;
+    double rest = (double)d;
+    for (size_t i = 0; i < k->count; i++)
+        if (i < corrected.low || i >= corrected.high) rest -= values[i];
+    return rest > 0.0 && rank < d ? rest / (double)(d - rank) : 1.0;
+}
+
+/* Largest over smallest of the eigenvalues that are not corrected, and of their mean, which
+ * stands for those that Lanczos did not separate. An eigenvalue that is negative, away from
+ * the mode, counts by its size, as in store_pair. */
+static double spread_of_rest(size_t d, const krylov *k, const double *values,
+                             pair_range corrected)
+{
+    double smallest = mean_of_rest(d, k, values, corrected), largest = smallest;
+    for (size_t i = corrected.low; i < corrected.high; i++) {
         smallest = fmin(smallest, fabs(values[i]));
         largest = fmax(largest, fabs(values[i]));
     }
@@ -363,7 +376,7 @@ static pair_range choose_ends(const metric *m, const krylov *k, const double *va
     double lowest = INFINITY;
     for (size_t low = 0; low <= low_max; low++)
         for (size_t high = 0; high <= high_max && low + high < n; high++) {
-            double spread = spread_of(values, low, n - high);
+            double spread = spread_of_rest(m->d, k, values, (pair_range){low, n - high});
             double cost = gradient_cost + PAIR_COST * (double)((low + high) * m->d);
             cost *= sqrt(fmax(spread, 1.0));
             if (!(cost < lowest)) continue;
@@ -383,22 +396,19 @@ static void store_pair(const metric *m, const krylov *k, double value, size_t pa
                    p.vector + to * m->d);
 }
 
-/* Stores (1); c is the mean of the other eigenvalues, since all add up to the trace d. */
+/* Stores (1). */
 static sbps_status store_pairs(metric *m, const krylov *k, const double *values,
                                pair_range corrected, sbps_error *err)
 {
     size_t d = m->d, rank = corrected.low + k->count - corrected.high,
            core = (size_t)m->data[0];
-    double rest = (double)d;
     double *data = new_doubles(3 + core + core * core + rank + rank * d);
     if (!data) return fail_memory(err);
     memcpy(data, m->data, (3 + core + core * core) * sizeof *data);
     free(m->data);
     m->data = data;
-    for (size_t i = 0; i < k->count; i++)
-        if (i < corrected.low || i >= corrected.high) rest -= values[i];
     data[1] = (double)rank;
-    data[2] = rest > 0.0 && rank < d ? rest / (double)(d - rank) : 1.0;
+    data[2] = mean_of_rest(d, k, values, corrected);
     for (size_t i = 0, to = 0; i < k->count; i++)
         if (i < corrected.low || i >= corrected.high) store_pair(m, k, values[i], i, to++);
     return SBPS_OK;
