@@ -46,6 +46,7 @@ TEST(a_level_of_one_class_is_a_boundary)
         REQUIRE(found && found->count == 1);
         const warp *b = &found->list[0];
         CHECK(b->j == 3 && b->sign == (class > 0.5 ? 1.0 : -1.0));
+        CHECK(!found->oblique);
         /* the prior bounds the far side, a boundary e^t the near one */
         CHECK_NEAR(b->reach / 20.0, 1.0, 0.05);
         CHECK(b->boundary > log(4.0) && b->boundary < 1.5 * log(4.0));
@@ -67,6 +68,28 @@ TEST(ordinary_posteriors_have_none)
     REQUIRE(f.status == SBPS_OK);
     warps *found = find(&f, "dense");
     CHECK(!found);
+    free(found);
+    fit_close(&f);
+}
+
+/* In a softmax model the rows of such a level bound differences between the classes. */
+TEST(a_level_of_one_of_three_classes_is_an_oblique_boundary)
+{
+    double x[ROWS * COLUMNS], y[ROWS];
+    rng r = rng_stream(4, 0, RNG_TEST);
+    for (size_t i = 0; i < ROWS; i++) {
+        double *row = x + i * COLUMNS;
+        row[0] = rng_normal(&r);
+        row[1] = rng_normal(&r);
+        row[2] = i < LONE;
+        y[i] = i < LONE ? 2.0 : floor(3.0 * rng_uniform(&r));
+    }
+    fit f = fit_rows(make_rows(ROWS, COLUMNS, x, y, NULL, true), "softmax", "normal(0,20)",
+                     "exponential(1)", NULL);
+    REQUIRE(f.status == SBPS_OK);
+    warps *found = find(&f, "dense");
+    REQUIRE(found);
+    CHECK(found->oblique);
     free(found);
     fit_close(&f);
 }

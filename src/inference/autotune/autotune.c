@@ -28,6 +28,7 @@
 #include "linalg/dense_matrix.h"
 #include "linalg/real.h"
 #include "posterior/mode/laplace.h"
+#include "posterior/mode/profile.h"
 #include "table/generated_rows.h"
 
 #include <float.h>
@@ -364,15 +365,32 @@ static void estimate_work(const auto_facts *f, const run_plan *plan, const candi
     consider_strata(f, plan, work, v);
 }
 
+sbps_status auto_has_oblique_boundary(const posterior *target, const mode *reference,
+                                      const metric *a, bool *out, sbps_error *err)
+{
+    warps *found;
+    sbps_status status = profile_warps(target, reference, a, &found, err);
+    *out = status == SBPS_OK && found && found->oblique;
+    if (status == SBPS_OK) free(found);
+    return status;
+}
+
 /* One line for the set-up report: the sampler chosen, and its estimated cost next to the
- * alternative. hmc: full-data HMC was chosen instead of plan->sampler. */
-static void print_reason(const posterior *u, run_plan *plan, double work, bool hmc)
+ * alternative. hmc: full-data HMC was chosen instead of plan->sampler; oblique: it would be
+ * slow. */
+static void print_reason(const posterior *u, run_plan *plan, double work, bool hmc,
+                         bool oblique)
 {
     double ratio = auto_hmc_work(u) / work; /* above 1: HMC is more expensive */
     double factor = ratio >= 1.0 ? ratio : 1.0 / ratio;
     int digits = factor < 10.0;
     const char *name = plan->sampler->name;
-    if (hmc && ratio < 1.0)
+    if (oblique)
+        decimal_print(plan->why, sizeof plan->why,
+                      "%s: the data bound differences between parameters on one side only, "
+                      "which makes hmc slow",
+                      name);
+    else if (hmc && ratio < 1.0)
         decimal_print(plan->why, sizeof plan->why,
                       "hmc: estimated to be %.*fx cheaper than %s here", digits, factor, name);
     else if (hmc)
@@ -447,17 +465,21 @@ static sbps_status apply_best(const auto_facts *f, run_plan *plan, const auto_in
     plan->control_variate = best->c->name;
     plan->batch = best->batch;
     plan->promised = best->work;
-    bool cheaper = auto_hmc_work(f->target) < best->work, tail;
-    sbps_status counted = reaches_zero(f, &tail, err);
-    if (counted != SBPS_OK) return counted;
+    bool cheaper = auto_hmc_work(f->target) < best->work, tail, oblique = false;
+    sbps_status status = reaches_zero(f, &tail, err);
+    if (status != SBPS_OK) return status;
     out->hmc = plan_may_take_hmc(f->options, plan) && (cheaper || tail);
-    print_reason(f->target, plan, best->work, out->hmc);
+    if (out->hmc && !tail)
+        status = auto_has_oblique_boundary(f->target, f->reference, f->a, &oblique, err);
+    if (status != SBPS_OK) return status;
+    out->hmc = out->hmc && !oblique;
+    print_reason(f->target, plan, best->work, out->hmc, oblique);
     if (out->hmc) return SBPS_OK;
     const float *influence = m->to.rows[best->c - candidates];
     out->tally = best->tally;
     if (best->parts.count > 1) {
-        sbps_status status = strata_create(&best->parts, f->target->data->local_rows, influence,
-                                           &out->parts, err);
+        status = strata_create(&best->parts, f->target->data->local_rows, influence,
+                               &out->parts, err);
         if (status != SBPS_OK) return status;
     }
     plan->minibatch = auto_minibatch(f, plan, out->parts, best->batch);

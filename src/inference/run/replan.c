@@ -358,6 +358,20 @@ static bool hmc_is_due(const sbps_run *run, double *cost, double *spent)
     return band_ready && *spent > PATIENCE * whole && *cost > COST_RATIO_MIN * hmc;
 }
 
+/* *useful: no boundary makes hmc slow. Measured once per run. */
+static sbps_status hmc_is_useful(sbps_run *run, bool *useful, sbps_error *err)
+{
+    bool oblique = run->geometry.oblique;
+    *useful = !oblique;
+    if (run->geometry.profiled) return SBPS_OK;
+    sbps_status status =
+        auto_has_oblique_boundary(run->target, run->reference, run->geometry.a, &oblique, err);
+    run->geometry.profiled = true;
+    run->geometry.oblique = oblique;
+    *useful = !oblique;
+    return status;
+}
+
 sbps_status replan_take_hmc(sbps_run *run, sbps_error *err)
 {
     size_t d = run->target->dim, count = run->chain_count;
@@ -383,10 +397,13 @@ sbps_status replan_take_hmc(sbps_run *run, sbps_error *err)
 sbps_status replan_after_round(sbps_run *run, sbps_error *err)
 {
     double cost, spent;
+    bool useful;
     if (!hmc_is_due(run, &cost, &spent)) return SBPS_OK;
+    sbps_status status = hmc_is_useful(run, &useful, err);
+    if (status != SBPS_OK || !useful) return status;
     run_state before = run->state;
     const run_plan *replaced = run->plan;
-    sbps_status status = replan_take_hmc(run, err);
+    status = replan_take_hmc(run, err);
     if (status != SBPS_OK) return status;
     restart_warmup(run, &before);
     run->state.hmc_took_over = true;

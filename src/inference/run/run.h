@@ -134,6 +134,8 @@ typedef struct {
     double *factor;      /* Cholesky factor of the Hessian; NULL: no Hessian */
     metric *a;           /* preconditioner */
     warps *warped;       /* transformed coordinates; NULL: none */
+    bool profiled;       /* `oblique` has been measured, see replan.c */
+    bool oblique;        /* a boundary runs between coordinates: hmc is slow */
     quadrature rule;     /* of group integrals; 0 nodes: no groups */
     double steepness;    /* U where chains start, relative to the normal; INFINITY: unknown */
     uint64_t start_hash; /* of the file of --start; 0: none */

@@ -3,6 +3,7 @@
 #ifndef LINALG_WARP_H
 #define LINALG_WARP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct {
@@ -18,6 +19,9 @@ typedef struct {
 
 typedef struct {
     size_t count;
+    /* A boundary runs between coordinates, such as two classes' coefficients of one level:
+     * warping one of them does not straighten it. */
+    bool oblique;
     warp list[];
 } warps;
 

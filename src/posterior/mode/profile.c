@@ -9,6 +9,10 @@
  * measured on both sides; the larger is `reach`, the smaller `boundary`, and the boundary
  * begins at t(1/2) - boundary, which is 0 for a normal.
  *
+ * A boundary is oblique if at t(2) the gradient, in sds by the Hessian, points along other
+ * coordinates too: in a softmax model the rows of a rare level bound differences between the
+ * coefficients of its classes.
+ *
  * Only coordinates that are nearly independent of the others by the Hessian are profiled:
  * for these the profile with the others fixed resembles the marginal. */
 #include "posterior/mode/profile.h"
@@ -24,6 +28,7 @@
 /* ratio of the rises of the two sides above which the profile is measured */
 #define LOPSIDED        4.0
 #define REACH_RATIO_MIN 3.0 /* smallest reach / boundary that is warped */
+#define OBLIQUE         0.3 /* another coordinate's slope relative to the boundary's own */
 #define LEVEL_NEAR      0.5
 #define LEVEL_FAR       2.0
 #define DOUBLINGS       30
@@ -32,7 +37,9 @@
 typedef struct {
     const posterior *u;
     const mode *m;
-    double *w; /* dim: the mode except for one coordinate */
+    double *w;        /* dim: the mode except for one coordinate */
+    double *sd;       /* dim: marginal, by the Hessian */
+    double *gradient; /* dim: scratch */
 } profile;
 
 /* *out = U at the mode + t e_j, less U at the mode; INFINITY where U is NAN. */
@@ -79,9 +86,24 @@ static sbps_status profile_flank(const profile *p, size_t j, double sign, double
     return reach_level(p, j, sign, LEVEL_FAR, 2.0 * sd, &out->far, err);
 }
 
+/* Sets *oblique if the boundary of coordinate j at the mode + t e_j is. */
+static sbps_status find_oblique(const profile *p, size_t j, double t, bool *oblique,
+                                sbps_error *err)
+{
+    double value, own;
+    p->w[j] = p->m->w[j] + t;
+    sbps_status status = posterior_gradient(p->u, p->w, &value, p->gradient, err);
+    p->w[j] = p->m->w[j];
+    if (status != SBPS_OK) return status;
+    own = OBLIQUE * fabs(p->gradient[j]) * p->sd[j];
+    for (size_t k = 0; k < p->u->dim; k++)
+        *oblique = *oblique || (k != j && fabs(p->gradient[k]) * p->sd[k] > own);
+    return SBPS_OK;
+}
+
 /* Profiles coordinate j and fills *b; b->sign is 0 where no warp is needed. */
 static sbps_status profile_coordinate(const profile *p, size_t j, double sd, warp *b,
-                                      sbps_error *err)
+                                      bool *oblique, sbps_error *err)
 {
     double below, above;
     flank boundary, open;
@@ -98,9 +120,10 @@ static sbps_status profile_coordinate(const profile *p, size_t j, double sd, war
     b->reach = open.far - open.near;
     b->start = b->boundary - boundary.near;
     /* a NAN compares false: no warp */
-    if (b->boundary > 0.0 && b->reach > REACH_RATIO_MIN * b->boundary && isfinite(b->reach))
-        b->sign = sign;
-    return SBPS_OK;
+    if (!(b->boundary > 0.0 && b->reach > REACH_RATIO_MIN * b->boundary && isfinite(b->reach)))
+        return SBPS_OK;
+    b->sign = sign;
+    return find_oblique(p, j, -sign * boundary.far, oblique, err);
 }
 
 /* squares[j] += variance of x_j for x = A z, z standard normal. e, x: scratch of d numbers. */
@@ -116,15 +139,15 @@ static void spread(const metric *a, double *e, double *x, double *squares)
 }
 
 /* Profiles all coordinates that are nearly independent of the others. */
-static sbps_status profile_all(const profile *p, const double *sd, const double *squares,
-                               warps *found, sbps_error *err)
+static sbps_status profile_all(const profile *p, const double *squares, warps *found,
+                               sbps_error *err)
 {
     size_t d = p->u->dim;
     for (size_t j = 0; j < d; j++) {
         double alone = 1.0 / sqrt(p->m->hessian[j * d + j]);
         warp *b = &found->list[found->count];
-        if (!(alone > INDEPENDENT * sd[j])) continue;
-        sbps_status status = profile_coordinate(p, j, alone, b, err);
+        if (!(alone > INDEPENDENT * p->sd[j])) continue;
+        sbps_status status = profile_coordinate(p, j, alone, b, &found->oblique, err);
         if (status != SBPS_OK) return status;
         b->unit = sqrt(squares[j]);
         found->count += b->sign != 0.0;
@@ -138,8 +161,8 @@ sbps_status profile_warps(const posterior *u, const mode *m, const metric *a, wa
     size_t d = u->dim;
     *out = NULL;
     if (!(m->gradient_norm < PROFILE_FROM)) return SBPS_OK;
-    double *covariance = new_doubles(d * d + 3 * d), *sd = covariance + d * d;
-    double *squares = sd + d, *w = squares + d;
+    double *covariance = new_doubles(d * d + 4 * d), *sd = covariance + d * d;
+    double *squares = sd + d, *w = squares + d, *gradient = w + d;
     warps *found = calloc(1, sizeof *found + d * sizeof *found->list);
     sbps_status status = covariance && found ? SBPS_OK : fail_memory(err);
     if (status == SBPS_OK) {
@@ -148,7 +171,7 @@ sbps_status profile_warps(const posterior *u, const mode *m, const metric *a, wa
     }
     if (status == SBPS_OK) {
         memcpy(w, m->w, d * sizeof *w);
-        status = profile_all(&(profile){u, m, w}, sd, squares, found, err);
+        status = profile_all(&(profile){u, m, w, sd, gradient}, squares, found, err);
     }
     free(covariance);
     if (status == SBPS_OK && found->count > 0)
