@@ -32,7 +32,7 @@ SBPS_API void sbps_ranks_traffic(const sbps_ranks *ranks, double *messages, doub
 
 /* Exchanges the final status of every rank, 0 for success. Returns true when all ranks have sent theirs: *first_failed is the
  * first rank with another status, or the number of ranks. Returns false when the status of this rank is not 0 and others do not
- * answer: end them by sbps_ranks_end_all. */
+ * answer: end them by sbps_ranks_end_all, or call this again to wait for the same exchange. */
 SBPS_API bool sbps_ranks_exchange_codes(sbps_ranks *ranks, int code, size_t *first_failed);
 /* Ends the processes of all ranks, this one included. */
 SBPS_API void sbps_ranks_end_all(sbps_ranks *ranks, int code);

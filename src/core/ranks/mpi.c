@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define PIECE ((size_t)1 << 30) /* largest message in bytes: MPI counts in int */
@@ -16,6 +17,10 @@ typedef struct {
     MPI_Comm status_comm; /* for final status codes, which may overtake messages in transit */
     bool initialised;     /* MPI was initialised here, and is finalised here */
     int *layout;          /* four per rank: counts and offsets of an exchange */
+    /* The exchange of final codes. Until it is complete (MPI_REQUEST_NULL), MPI reads `code` and
+     * writes `codes`, one per rank, also after a rank has stopped waiting for the others. */
+    MPI_Request exchange;
+    int code, *codes;
 } mpi;
 
 static size_t piece_of(size_t left)
@@ -88,17 +93,23 @@ static void mpi_all_to_all(void *self, const uint64_t *out, const size_t *send_c
 /* Polls a non-blocking gather, because a rank may never answer. */
 static bool mpi_collect_status(void *self, int mine, double seconds, int *all)
 {
-    const mpi *m = self;
+    mpi *m = self;
     const struct timespec millisecond = {0, 1000000};
-    MPI_Request request;
-    int done = 0;
+    int size, done = 0;
     double begin = MPI_Wtime();
-    MPI_Iallgather(&mine, 1, MPI_INT, all, 1, MPI_INT, m->status_comm, &request);
+    MPI_Comm_size(m->status_comm, &size);
+    if (m->exchange == MPI_REQUEST_NULL) {
+        m->code = mine;
+        MPI_Iallgather(&m->code, 1, MPI_INT, m->codes, 1, MPI_INT, m->status_comm,
+                       &m->exchange);
+    }
     for (;;) {
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (done || MPI_Wtime() - begin > seconds) return done;
+        MPI_Test(&m->exchange, &done, MPI_STATUS_IGNORE);
+        if (done || MPI_Wtime() - begin > seconds) break;
         nanosleep(&millisecond, NULL);
     }
+    if (done) memcpy(all, m->codes, (size_t)size * sizeof *all);
+    return done;
 }
 
 static void mpi_end_all(void *self, int code)
@@ -110,10 +121,12 @@ static void mpi_end_all(void *self, int code)
 static void mpi_close(void *self)
 {
     mpi *m = self;
+    MPI_Wait(&m->exchange, MPI_STATUS_IGNORE);
     MPI_Comm_free(&m->comm);
     MPI_Comm_free(&m->status_comm);
     if (m->initialised) MPI_Finalize();
     free(m->layout);
+    free(m->codes);
     free(m);
 }
 
@@ -150,6 +163,7 @@ sbps_status ranks_mpi(const void *comm, ranks **out, sbps_error *err)
         return fail_memory(err);
     }
     m->initialised = initialise_mpi();
+    m->exchange = MPI_REQUEST_NULL;
     MPI_Comm whole = comm ? *(const MPI_Comm *)comm : MPI_COMM_WORLD;
     MPI_Comm_dup(whole, &m->comm);
     MPI_Comm_dup(whole, &m->status_comm);
@@ -159,7 +173,8 @@ sbps_status ranks_mpi(const void *comm, ranks **out, sbps_error *err)
         (ranks){.by = &mpi_transport, .self = m, .size = (size_t)size, .rank = (size_t)rank};
     (*out)->scratch = calloc((size_t)size, sizeof *(*out)->scratch);
     m->layout = calloc(4 * (size_t)size, sizeof *m->layout);
-    if ((*out)->scratch && m->layout) return SBPS_OK;
+    m->codes = calloc((size_t)size, sizeof *m->codes);
+    if ((*out)->scratch && m->layout && m->codes) return SBPS_OK;
     ranks_close(*out);
     *out = NULL;
     return fail_memory(err);

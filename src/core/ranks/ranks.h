@@ -25,7 +25,8 @@ typedef struct {
     void (*all_to_all)(void *self, const uint64_t *out, const size_t *send_counts, uint64_t *in,
                        const size_t *receive_counts);
     /* collects the final status of every rank into `all`; returns false if not all arrived
-     * within `seconds` (INFINITY: waits for them) */
+     * within `seconds` (INFINITY: waits for them). A call after that waits for the same exchange
+     * again; the status of the first call is the one that the others receive */
     bool (*collect_status)(void *self, int mine, double seconds, int *all);
     /* ends the job at once, on all ranks; does not return */
     void (*end_all)(void *self, int code);

@@ -472,7 +472,9 @@ static sbps_status process_kept_rows(streaming *w, const row_stream *s, row_rese
         w->index[i] = kept->item[i].index;
         w->copy[i] = kept->item[i].copy;
     }
-    return status == SBPS_OK ? process_listed(w, err) : status;
+    if (status == SBPS_OK) status = process_listed(w, err);
+    w->count = total;
+    return status;
 }
 
 /* Finds out if the rows read, of which `complete` have all cells, are those of the run. */
