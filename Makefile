@@ -22,7 +22,7 @@ help:
 	@echo "make demo       simulate a table, sample its posterior, compare with the truth"
 	@echo "make check      unit and property tests, digests, some command-line tests, lint"
 	@echo "make test       make check, command-line, API, store, statistical, R and Python tests"
-	@echo "make test-all   what make test leaves out: sanitizers, clang, fault injection, R CMD check, browser,"
+	@echo "make test-all   what make test leaves out: sanitizers, clang, clang-tidy, fault injection, R CMD check, browser,"
 	@echo "                figures, MPI, statistical tests at full length; make test test-all runs everything"
 	@echo "make soak       large samples, long fuzzing, everything under every sanitizer and compiler; hours"
 	@echo "make bench      rows and seconds per effective sample against the table's size, kernels; BENCH='--seeds 10'"
@@ -72,7 +72,7 @@ test: test-packages
 	$(call say,all is well; make test-all has what is left)
 
 # Parts of make test-all; each runs by itself, too. SBPS_TEST_DEADLINE limits them: scripts/test-parts.sh.
-TEST_PARTS := test-rest test-asan test-tsan test-clang
+TEST_PARTS := test-rest test-tidy test-asan test-tsan test-clang
 .PHONY: test-all
 test-all: all-packages
 	@scripts/test-parts.sh $(TEST_PARTS)
@@ -83,6 +83,8 @@ test-rest: $(BUILD)/build.ninja
 	$(call build-tests,all)
 	$(call run-tests,^all$$)
 	@SBPS_LENGTH=full ctest --preset release -L '^sized$$' -E '^fuzz/'
+test-tidy: all
+	@SBPS_TIDY=1 scripts/lint.sh . $(BUILD)
 test-asan:
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan

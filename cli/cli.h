@@ -123,7 +123,7 @@ typedef struct {
 } name_list;
 
 /* ", did you mean 'sample'?", or the formatted text if no name is similar. */
-name_hint suggest_name(const char *input, name_list names, const char *otherwise, ...)
+name_hint suggest_name(const char *input, name_list from, const char *otherwise, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Prints text, control characters as '?'. print_coloured adds colours on a terminal. */

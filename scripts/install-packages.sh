@@ -3,7 +3,7 @@
 #   install-packages.sh build   to compile and run
 #   install-packages.sh check   the same, and what `make check` uses
 #   install-packages.sh test    the same, and what `make test` uses as references
-#   install-packages.sh all     the same, and what `make test-all` uses: the other compiler, R CMD check, a browser
+#   install-packages.sh all     the same, and what `make test-all` uses: the other compiler and its checks, R CMD check, a browser
 #   install-packages.sh bench   to compile and run, and the benchmark's peers
 #   install-packages.sh figures to compile and run, and to draw the paper's figures
 # When nothing is missing it does nothing and needs no network.
@@ -27,7 +27,7 @@ case "${1:-build}" in
 build) wanted=("${build[@]}" "${extras[@]}") ;;
 check) wanted=("${build[@]}" "${extras[@]}" "${checkers[@]}") ;;
 test | all) wanted=("${build[@]}" "${extras[@]}" "${checkers[@]}" "${referees[@]}" "${friends[@]}" "${strangers[@]}") ;;&
-all) wanted+=(clang "${painters[@]}" "${browsers[@]}" "${r_checkers[@]}") ;;
+all) wanted+=(clang clang-tidy "${painters[@]}" "${browsers[@]}" "${r_checkers[@]}") ;;
 test) ;;
 bench) wanted=("${build[@]}" "${extras[@]}" "${peers[@]}") ;;
 figures) wanted=("${build[@]}" "${extras[@]}" "${painters[@]}") ;;

@@ -385,18 +385,18 @@ static const draw_summary all_unknown = {
 #undef UNKNOWN
 };
 
-void summarize_in(draw_workspace *h, const double *x, draw_summary *out)
+void summarize_in(draw_workspace *workspace, const double *x, draw_summary *out)
 {
-    size_t n = h->chains * h->draws;
+    size_t n = workspace->chains * workspace->draws;
     *out = all_unknown;
     if (n == 0 || has_nan(n, x)) return;
-    const ranked *order = sort_draws(h, n, x);
+    const ranked *order = sort_draws(workspace, n, x);
     out->mean = precise_mean(n, x);
     out->sd = sqrt(variance_of(n, x));
-    out->q5 = quantile_sorted(n, h->sorted, 0.05);
-    out->q50 = quantile_sorted(n, h->sorted, 0.5);
-    out->q95 = quantile_sorted(n, h->sorted, 0.95);
-    if (h->length >= 2) summarize_halves(h, x, order, out);
+    out->q5 = quantile_sorted(n, workspace->sorted, 0.05);
+    out->q50 = quantile_sorted(n, workspace->sorted, 0.5);
+    out->q95 = quantile_sorted(n, workspace->sorted, 0.95);
+    if (workspace->length >= 2) summarize_halves(workspace, x, order, out);
 }
 
 sbps_status summarize_draws(size_t chains, size_t draws, const double *x, draw_summary *out,

@@ -18,9 +18,9 @@ sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_
 /* Reads text files that are listed already. */
 sbps_status rows_from_files(const file_list *files, const rows_spec *spec, rows **out,
                             sbps_error *err);
-/* Copies numbers in memory: x has n * columns elements, row-major, without the intercept.
+/* Copies numbers in memory: x has n * column_count elements, row-major, without the intercept.
  * weight and offset may be NULL; names may be NULL (x1, x2, ...). */
-sbps_status rows_copy(size_t n, size_t columns, const double *x, const char *const *names,
+sbps_status rows_copy(size_t n, size_t column_count, const double *x, const char *const *names,
                       const double *y, const double *weight, const double *offset,
                       const rows_spec *spec, rows **out, sbps_error *err);
 /* Reads columns in memory, preceded by a sparse matrix if there is one: see sbps_frame. */

@@ -146,6 +146,18 @@ expect "tests/costs.txt:0" "some/test takes 5.5 CPU seconds" build
 echo 'some/test 0.5' >"$tree/tests/costs.txt"
 bash "$lint" "$tree" build || { echo "failed a build with cheap tests"; failures=1; }
 
+# clang-tidy, where it is asked for
+if command -v clang-tidy-14 >/dev/null || command -v clang-tidy >/dev/null; then
+    fresh
+    built "$clean"
+    echo "Checks: '-*,readability-inconsistent-declaration-parameter-name'" >"$tree/.clang-tidy"
+    printf 'int half(int of);\n\nint half(int number)\n{\n    return number / 2;\n}\n' >"$tree/src/core/half.c"
+    printf '[{"directory": "%s", "file": "%s", "arguments": ["cc", "-c", "%s"]}]\n' \
+        "$tree" "$tree/src/core/half.c" "$tree/src/core/half.c" >"$tree/build/compile_commands.json"
+    bash "$lint" "$tree" build || { echo "ran clang-tidy where nobody asks for it"; failures=1; }
+    SBPS_TIDY=1 expect "src/core/half.c:1" "different parameter names" build
+fi
+
 # one mutex may be global, in the one place that has a reason
 fresh
 built "$clean"

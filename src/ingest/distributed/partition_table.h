@@ -28,6 +28,6 @@ partition_cursor partition_cursor_start(const distributed_read *s, column_schema
 /* Reads the text again, sends each row to the rank that keeps it, and creates this rank's part
  * of the table, which the caller owns. Call after a first pass without errors, when the schema
  * has the levels of all ranks. */
-sbps_status partition_build_table(const distributed_read *s, rows **out, sbps_error *err);
+sbps_status partition_build_table(const distributed_read *of, rows **out, sbps_error *err);
 
 #endif

@@ -118,7 +118,7 @@ typedef struct {
 } formula;
 
 /* Parses a formula; the caller destroys *out. */
-sbps_status formula_parse(const char *text, formula **out, sbps_error *err);
+sbps_status formula_parse(const char *source, formula **out, sbps_error *err);
 void formula_destroy(formula *f); /* NULL is fine */
 
 /* Finds the formula's columns among the `count` columns `name` of a file (NULL: a column
@@ -159,8 +159,8 @@ typedef struct {
     size_t count;
 } learned_numbers;
 
-/* Writes those of a variable to `out` unless NULL; returns how many there are. */
-size_t formula_learned(const formula *f, size_t variable, double *out);
+/* Writes those of variable `index` to `out` unless NULL; returns how many there are. */
+size_t formula_learned(const formula *f, size_t index, double *out);
 /* Instead of formula_fit: takes the numbers of every variable from another fit. */
 sbps_status formula_recall(formula *f, const learned_numbers *learned, sbps_error *err);
 

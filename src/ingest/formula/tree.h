@@ -55,8 +55,8 @@ typedef struct node {
 /* Trees are at most so high, which bounds the recursion of functions that walk them. */
 #define TREE_DEPTH 100
 
-/* Parses `text`, which is a formula and nothing else; nodes are in the pool. */
-sbps_status tree_parse(const char *text, pool *p, node **out, sbps_error *err);
+/* Parses `text`, which is a formula and nothing else; nodes are in `memory`. */
+sbps_status tree_parse(const char *text, pool *memory, node **out, sbps_error *err);
 
 /* Returns an expression as R's deparse() writes it, which names its column; NULL: no memory. */
 const char *tree_text(const node *n, pool *p);
@@ -74,7 +74,7 @@ bool is_condition(const node *n);
 
 /* Fails with a message about byte `at` of a formula: its column, the message, and the text with
  * a caret below. */
-sbps_status fail_at(const char *text, size_t at, sbps_error *err, const char *format, ...)
+sbps_status fail_at(const char *source, size_t at, sbps_error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -155,17 +155,17 @@ void mixed_name_of(const void *self, size_t j, size_t size, char *text)
 
 /* ---- priors ---- */
 
-double mixed_column_moments(const mixed *m, size_t column, double *of_all)
+double mixed_column_moments(const mixed *m, size_t column, double *mean)
 {
     size_t n = m->data->local_rows, width = m->groups->width;
-    double mean = 0.0, square = 0.0;
+    double shift = 0.0, square = 0.0;
     const double *z = m->groups->z + column;
-    for (size_t i = 0; i < n; i++) mean += (z[i * width] - z[0]) / (double)n;
+    for (size_t i = 0; i < n; i++) shift += (z[i * width] - z[0]) / (double)n;
     for (size_t i = 0; i < n; i++) {
-        double off = z[i * width] - z[0] - mean; /* exactly 0 for a constant column */
+        double off = z[i * width] - z[0] - shift; /* exactly 0 for a constant column */
         square += off * off / (double)n;
     }
-    *of_all = z[0] + mean;
+    *mean = z[0] + shift;
     return sqrt(square);
 }
 
