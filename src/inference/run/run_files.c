@@ -300,7 +300,7 @@ static void blocks_free(block_list *b)
     free(b->options);
 }
 
-/* Lists the blocks of this run's checkpoint. Free them with blocks_free. */
+/* Lists the blocks of this run's checkpoint, the options last. Free them with blocks_free. */
 static sbps_status blocks_make(sbps_run *run, block_list *b, sbps_error *err)
 {
     *b = (block_list){.list = calloc(run->chain_count + 5, sizeof *b->list),
@@ -356,20 +356,34 @@ static sbps_status refuse_options(const char *path, const char *theirs, const ch
                 (int)strcspn(theirs, "\n"), theirs, (int)strcspn(ours, "\n"), ours);
 }
 
-/* SBPS_MISMATCH if the checkpoint was written with other options or data. */
-static sbps_status check_owner(const sbps_run *run, const char *path, char *ours,
-                               sbps_error *err)
+/* The lines that must be equal for a run to be resumed: all but the first, which names the
+ * version that wrote them. */
+static const char *without_version(const char *lines)
 {
+    const char *end = strchr(lines, '\n');
+    return !strncmp(lines, "version=", 8) && end ? end + 1 : lines;
+}
+
+/* SBPS_MISMATCH if the checkpoint was written with other options or data. The block of options
+ * becomes that of the checkpoint, whose version, and so its length, may differ. */
+static sbps_status check_owner(const char *path, block_list *b, sbps_error *err)
+{
+    checkpoint_block *options = &b->list[b->count - 1];
     char *theirs = NULL, *hash = NULL;
-    size_t size;
-    sbps_status status = checkpoint_peek(path, "options", &theirs, &size, err);
+    size_t length, size;
+    sbps_status status = checkpoint_peek(path, "options", &theirs, &length, err);
     if (status != SBPS_OK) goto done;
     if ((status = checkpoint_peek(path, "data", &hash, &size, err)) != SBPS_OK) goto done;
-    if (strcmp(theirs, ours))
-        status = refuse_options(path, theirs, ours, err);
-    else if (size != sizeof run->table->data->table.hash ||
-             memcmp(hash, &run->table->data->table.hash, size))
+    const char *there = without_version(theirs), *here = without_version(b->options);
+    if (strcmp(there, here)) {
+        status = refuse_options(path, there, here, err);
+    } else if (size != sizeof b->hash || memcmp(hash, &b->hash, size)) {
         status = fail(err, SBPS_MISMATCH, "%s: written by a run on different data", path);
+    } else {
+        free(b->options);
+        *options = (checkpoint_block){options->name, b->options = theirs, length};
+        theirs = NULL;
+    }
 done:
     free(theirs);
     free(hash);
@@ -438,7 +452,7 @@ static sbps_status files_resume(sbps_run *run, sbps_error *err)
     sbps_status status = follow_sampler(run, path, err);
     if (status != SBPS_OK) return status;
     if ((status = blocks_make(run, &b, err)) != SBPS_OK) return status;
-    status = check_owner(run, path, b.options, err);
+    status = check_owner(path, &b, err);
     if (status == SBPS_OK) status = load_blocks(run, path, &b, err);
     blocks_free(&b);
     if (status == SBPS_OK) chains_restore(run);
