@@ -37,7 +37,7 @@
 extern "C" {
 #endif
 
-#define SBPS_VERSION "0.1.0" /* of this header; sbps_version() is that of the library */
+#define SBPS_VERSION "0.2.0" /* of this header; sbps_version() is that of the library */
 
 #if defined(__GNUC__)
 #define SBPS_API __attribute__((visibility("default")))

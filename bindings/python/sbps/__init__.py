@@ -11,6 +11,6 @@ from ._model import Model
 from ._report import Report
 from .errors import (BadArg, BadData, BadFile, Diverged, Interrupted, Mismatch, NoFile, NoMem, NoMode, SbpsError, SbpsWarning)
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["BadArg", "BadData", "BadFile", "Diverged", "Fit", "Interrupted", "Mismatch", "Model", "NoFile", "NoMem", "NoMode", "Report",
            "SbpsError", "SbpsWarning", "fit", "read"]
