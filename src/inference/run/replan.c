@@ -418,12 +418,11 @@ sbps_status replan_after_round(sbps_run *run, sbps_error *err)
 static void print_surrogate_switch(const sbps_run *run, size_t size, char *text)
 {
     decimal_print(text, size,
-                  "surrogate cost about %.2g rows' work per effective sample in warm-up, "
-                  "not the %.2g "
-                  "expected: %s took over",
+                  "switched from surrogate to %s in warm-up: an effective sample cost about "
+                  "%.2g row evaluations, not the estimated %.2g",
+                  run->plans[1].sampler->name,
                   auto_in_rows(run->target, run->state.surrogate_found),
-                  auto_in_rows(run->target, run->plans[0].promised),
-                  run->plans[1].sampler->name);
+                  auto_in_rows(run->target, run->plans[0].promised));
 }
 
 bool replan_report(const sbps_run *run, size_t size, char *text)
@@ -439,11 +438,10 @@ bool replan_report(const sbps_run *run, size_t size, char *text)
     }
     if (!run->state.hmc_took_over) return false;
     decimal_print(text, size,
-                  "flights cost about %.2g rows' work per effective sample in "
-                  "warm-up, not the %.2g "
-                  "expected: hmc took over after %.2g",
+                  "switched to hmc after %.2g row evaluations in warm-up: an effective sample "
+                  "cost about %.2g of them, not the estimated %.2g",
+                  auto_in_rows(run->target, run->state.spent),
                   auto_in_rows(run->target, run->state.found),
-                  auto_in_rows(run->target, run->plan->promised),
-                  auto_in_rows(run->target, run->state.spent));
+                  auto_in_rows(run->target, run->plan->promised));
     return true;
 }
