@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 
 import netCDF4
@@ -256,6 +257,14 @@ def number(value, digits=3):
 def markdown(head, rows):
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def wrapped(text, columns=100):
+    """Markdown whose lines are paragraphs, list items or rows of tables, wrapped except for the rows."""
+    return "\n".join(line if line.startswith("|") else
+                     textwrap.fill(line, columns, subsequent_indent="  " * line.startswith("- "),
+                                   break_long_words=False, break_on_hyphens=False)
+                     for line in text.split("\n"))
 
 
 def command(*words):

@@ -16,7 +16,7 @@ import signal
 import subprocess
 import time
 
-from common import ROOT, circumstances, command, markdown, number, publish, say
+from common import ROOT, circumstances, command, markdown, number, publish, say, wrapped
 
 HELPER = os.path.join(ROOT, "bench", "everyday.R")
 STEPS = ("sbps", "point", "rstanarm")
@@ -167,7 +167,7 @@ def page(args, models, everything, load):
     if missed:
         lines += ["", "Missed:", "", *missed]
     lines += ["", f"Differences from rstanarm above 3 MCSE, of {compared} compared{':' if far else ': none.'}", *([""] + far if far else [])]
-    return "\n".join(lines)
+    return wrapped("\n".join(lines))
 
 
 def packages_missing(results):
