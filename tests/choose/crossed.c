@@ -38,6 +38,8 @@ static sbps_table *table_of(size_t n, const size_t *levels, const sbps_options *
 
 #define NESTED "model=linear formula=y~1+(1|a/b) seed=2"
 
+#define GAMMA "model=gamma formula=y~1+(1|a) seed=2"
+
 #define COUNTS "model=poisson formula=y~1+(1|a)+(1|b)+(1|c) seed=2 "
 
 /* ---- the choice ---- */
@@ -75,6 +77,11 @@ static const choice_case cases[] = {
     {NESTED, 12000, {60, 60, 6}, true, "nuts"}, /* integrals take too long */
     {NESTED " sampler=hmc", 1500, {60, 8, 6}, false, "hmc"},
     {NESTED, 40000, {60, 8, 6}, false, "boomerang"},
+    {GAMMA, 1500, {60, 1, 1}, true, "hmc"}, /* integrals of gamma functions */
+    {GAMMA, 1500, {10, 1, 1}, true, "nuts"},
+    {GAMMA, 1500, {70, 1, 1}, false, "boomerang"},
+    {GAMMA, 40000, {60, 1, 1}, false, "boomerang"},
+    {"model=student_t formula=y~1+(1|a) seed=2", 1500, {60, 1, 1}, false, "boomerang"},
 };
 
 TEST(factors_are_joined_where_matrices_are_dear)

@@ -17,6 +17,9 @@
 #define CROSSED_ROWS  ((size_t)5000)  /* with crossed factors, */
 #define FEW_LEVELS    ((size_t)5)     /* levels of a factor whose sd has long tails */
 #define FEW_ROWS      ((size_t)1000)  /* and for linear models or non-normal data */
+#define COSTLY_FAMILY 4.0             /* cost of a likelihood with gamma functions */
+#define COSTLY_LEVELS ((size_t)60)    /* levels up to which its integrals cost more than hmc */
+#define COSTLY_FEW    ((size_t)10)    /* and up to which the sd's long tail needs nuts */
 
 /* True if the options allow a full-data sampler with a metric and a start of its own. */
 static bool left_open(const sbps_options *o, const char *sampler)
@@ -30,11 +33,11 @@ static bool left_open(const sbps_options *o, const char *sampler)
     return true;
 }
 
-/* True if any factor has at most FEW_LEVELS levels. */
-static bool has_few_levels(const row_groups *g)
+/* True if any factor has at most this many levels. */
+static bool has_few_levels(const row_groups *g, size_t most)
 {
     for (size_t f = 0; f < g->factors; f++)
-        if (g->factor[f].levels <= FEW_LEVELS) return true;
+        if (g->factor[f].levels <= most) return true;
     return false;
 }
 
@@ -80,11 +83,20 @@ bool crossed_prefers_nuts(const sbps_options *o, const rows *data)
            total_rows(data->member_rows) <= FEW_ROWS;
 }
 
+/* True if a row's likelihood costs so much that quadrature points matter. */
+static bool is_costly(const sbps_options *o)
+{
+    const model_kind *model = options_model(o);
+    return model && model->predictor && model->predictor->cost >= COSTLY_FAMILY;
+}
+
 /* Most rows for which sampling all effects is cheaper than integrals. Integrals of a linear
  * model are in closed form unless factors are nested. */
 static size_t rows_for_nuts(const sbps_options *o, const row_groups *g)
 {
-    if (has_nested_factors(g) || (is_discrete(o) && has_few_levels(g))) return SMALL_ROWS;
+    if (has_nested_factors(g) || (is_discrete(o) && has_few_levels(g, FEW_LEVELS)))
+        return SMALL_ROWS;
+    if (is_costly(o) && has_few_levels(g, COSTLY_FEW)) return SMALL_ROWS;
     if (g->factors > 1) return is_linear(o) ? FEW_ROWS : CROSSED_ROWS;
     return 0;
 }
@@ -97,13 +109,22 @@ bool crossed_nuts(const sbps_options *o, const rows *data)
     return total_rows(data->member_rows) <= rows_for_nuts(o, data->member_rows->groups);
 }
 
+/* True if hmc on all effects is cheaper than integrals of a costly likelihood. */
+static bool has_costly_integrals(const sbps_options *o, const rows *data)
+{
+    return is_costly(o) && total_rows(data->member_rows) <= SMALL_ROWS &&
+           has_few_levels(data->member_rows->groups, COSTLY_LEVELS);
+}
+
 bool crossed_joint(const sbps_options *o, const rows *data, bool run)
 {
     double effects = (double)mixed_explicit(data);
     if (o->no_integrals) return true;
     if (!is_auto(o->crossed)) return !strcmp(o->crossed, "joint");
     if (mixed_explicit(data) > JOINT_FROM || (run && crossed_nuts(o, data))) return true;
-    if (!run || mixed_explicit(data) < JOINT_MIN || !left_open(o, "hmc")) return false;
+    if (!run || !left_open(o, "hmc")) return false;
+    if (has_costly_integrals(o, data)) return true;
+    if (mixed_explicit(data) < JOINT_MIN) return false;
     return effects * effects > JOINT_NUMBERS * (double)total_rows(data->member_rows);
 }
 

@@ -13,6 +13,7 @@
 #include "inference/run/chains_on_ranks.h"
 #include "inference/run/set_up.h"
 #include "linalg/dense_matrix.h"
+#include "linalg/real.h"
 #include "posterior/full/log_prior.h"
 
 #include <math.h>
@@ -139,14 +140,20 @@ static bool quiet(const valuer *v)
     return noise * noise <= NOISE_FRACTION * NOISE_FRACTION * (square - noise * noise);
 }
 
+/* Number of draws that are evaluated exactly. */
+static size_t check_count(const valuer *v)
+{
+    size_t all = total_rows(&v->run->data), count = draw_count(v),
+           most = all > LONG_TABLE ? CHECKS_LONG : CHECKS;
+    if (all > HUGE_TABLE) most = 1;
+    return count < most ? count : most;
+}
+
 /* Evaluates some draws exactly and raises the standard errors of the others if theirs were too
  * small. */
 static sbps_status check_some(valuer *v, sbps_error *err)
 {
-    size_t all = total_rows(&v->run->data),
-           max_checks = all > LONG_TABLE ? CHECKS_LONG : CHECKS;
-    if (all > HUGE_TABLE) max_checks = 1;
-    size_t count = draw_count(v), checks = count < max_checks ? count : max_checks;
+    size_t count = draw_count(v), checks = check_count(v);
     double square = 0.0, ratio = 0.0;
     sbps_status status = SBPS_OK;
     for (size_t c = 0; c < checks && status == SBPS_OK; c++) {
@@ -157,12 +164,12 @@ static sbps_status check_some(valuer *v, sbps_error *err)
         square += miss * miss / (double)checks;
         ratio += miss * miss / fmax(sd * sd, 1e-300) / (double)checks;
         v->r->potential[i] = exact;
-        v->r->potential_sd[i] = 0.0;
     }
-    if (status != SBPS_OK || sqrt(ratio) <= CHECK_LIMIT) return status;
+    if (status != SBPS_OK) return status;
+    double least = sqrt(ratio) > CHECK_LIMIT ? sqrt(square) : 0.0;
     for (size_t i = 0; i < count; i++)
-        if (v->r->potential_sd[i] > 0.0)
-            v->r->potential_sd[i] = fmax(v->r->potential_sd[i], sqrt(square));
+        v->r->potential_sd[i] = fmax(v->r->potential_sd[i], least);
+    for (size_t c = 0; c < checks; c++) v->r->potential_sd[c * count / checks] = 0.0;
     return SBPS_OK;
 }
 
@@ -211,11 +218,14 @@ static void valuer_close(valuer *v)
     control_destroy(v->own);
 }
 
-/* Work of this many row evaluations for every draw. */
+/* Work of this many row evaluations for every draw. A model with groups evaluates its family at
+ * every quadrature point; the cost of a logistic one is 2. */
 static double draws_cost(const valuer *v, double evaluations)
 {
     const posterior *u = v->run->target;
+    const model_kind *row_model = u->model->row_model;
     double each = u->model->rows.cost ? u->model->rows.cost(u->self) : (double)u->dim;
+    if (row_model) each *= larger(row_model->predictor->cost / 2.0, 1.0);
     return evaluations * (double)draw_count(v) * each;
 }
 
@@ -264,7 +274,9 @@ sbps_status values_fill(const sbps_run *run, result *r, sbps_error *err)
 {
     valuer v = {.run = run, .r = r, .cv = run->noise.cv};
     size_t total = total_rows(&run->data);
-    bool exact = draws_cost(&v, (double)total) <= EXACT_WORK || total <= FIRST_BATCH * NODES;
+    /* a row of a model with groups is a whole group */
+    bool few = !run->target->model->row_model && total <= FIRST_BATCH * NODES;
+    bool exact = few || draws_cost(&v, (double)total) <= EXACT_WORK;
     if (run->target->model->transformation.apply) {
         sbps_status valued = value_transformed(&v, draws_cost(&v, (double)total), err);
         if (valued == SBPS_OK) split_values(&v);
