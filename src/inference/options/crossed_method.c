@@ -83,11 +83,13 @@ bool crossed_prefers_nuts(const sbps_options *o, const rows *data)
            total_rows(data->member_rows) <= FEW_ROWS;
 }
 
-/* True if a row's likelihood costs so much that quadrature points matter. */
+/* True if a row's likelihood has gamma functions of an auxiliary parameter: quadrature points
+ * are then expensive. */
 static bool is_costly(const sbps_options *o)
 {
     const model_kind *model = options_model(o);
-    return model && model->predictor && model->predictor->cost >= COSTLY_FAMILY;
+    return model && model->predictor && model->auxiliary_count > 0 &&
+           model->predictor->cost >= COSTLY_FAMILY;
 }
 
 /* Most rows for which sampling all effects is cheaper than integrals. Integrals of a linear
