@@ -7,7 +7,7 @@
 #include "inference/run/run.h"
 #include "output/contrast/contrast.h"
 #include "output/page/page.h"
-#include "output/summary/report.h"
+#include "output/summary/summary.h"
 #include "store/netcdf_file.h"
 #include "store/result_csv.h"
 
@@ -28,10 +28,10 @@ sbps_status sbps_result_read(const char *path, sbps_result **out, sbps_error *er
     return result_read_netcdf(path, out, err);
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool ends_with(const char *path, const char *end)
 {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
+    size_t n = strlen(path), m = strlen(end);
+    return n >= m && !strcmp(path + n - m, end);
 }
 
 sbps_status sbps_result_write(const sbps_result *r, const char *path, sbps_error *err)

@@ -3,7 +3,7 @@
 #define TESTS_REPORT_FIXTURE_H
 
 #include "core/memory.h"
-#include "output/summary/report.h"
+#include "output/summary/summary.h"
 
 #include <math.h>
 #include <stdint.h>

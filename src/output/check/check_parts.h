@@ -129,10 +129,8 @@ sbps_status compare_spread(const row_sample *s, check_panels *out, sbps_error *e
 /* residuals.c: along each column */
 sbps_status compare_residuals(const row_sample *s, check_panels *out, sbps_error *err);
 
-/* table_statistics.c: statistics of the response */
+/* table_statistics.c: statistics of the response; leave-one-out PIT */
 sbps_status compare_statistics(const row_sample *s, predictive_checks *out, sbps_error *err);
-
-/* pit.c: leave-one-out probability integral transform */
 sbps_status compare_pit(const row_sample *s, check_pit *out, sbps_error *err);
 
 /* sensitivity.c: power scaling of prior and likelihood, from the stored draws */

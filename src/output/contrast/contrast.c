@@ -14,7 +14,7 @@
 #include "core/printable.h"
 #include "estimate/diagnostics.h"
 #include "output/contrast/expression.h"
-#include "output/summary/grid.h"
+#include "output/summary/report_text.h"
 
 #include <math.h>
 #include <stdlib.h>

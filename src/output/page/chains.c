@@ -6,7 +6,6 @@
 #include "estimate/normal_scores.h"
 #include "output/page/html.h"
 #include "output/page/page_view.h"
-#include "output/page/plot.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include "core/printable.h"
 #include "output/page/html.h"
 #include "output/page/page_table.h"
-#include "output/page/plot.h"
 
 #include <math.h>
 #include <stdio.h>

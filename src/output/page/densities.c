@@ -3,7 +3,6 @@
 #include "model/prior/prior.h"
 #include "output/page/html.h"
 #include "output/page/page_view.h"
-#include "output/page/plot.h"
 
 #include <math.h>
 #include <string.h>

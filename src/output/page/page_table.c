@@ -5,7 +5,6 @@
 #include "core/threads.h"
 #include "linalg/pareto.h"
 #include "output/page/html.h"
-#include "output/page/plot.h"
 
 #include <math.h>
 #include <stdlib.h>

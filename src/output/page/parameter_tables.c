@@ -4,7 +4,6 @@
 #include "estimate/diagnostics.h"
 #include "output/page/html.h"
 #include "output/page/page_view.h"
-#include "output/page/plot.h"
 
 #include <math.h>
 #include <stdlib.h>

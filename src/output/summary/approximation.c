@@ -92,19 +92,19 @@ static void write_approximation_text(text *t, const approximation *a)
 /* name,mean,sd,cov:NAME,... or name,value. */
 static void write_csv_header(text *t, const approximation *a)
 {
-    text column = {0};
+    text heading = {0};
     text_add(t, a->sd ? "name,mean,sd" : "name,value");
     for (size_t j = 0; a->sd && j < a->dim; j++) {
-        text_cut(&column, 0);
-        text_add(&column, "cov:%s", a->names[j]);
+        text_cut(&heading, 0);
+        text_add(&heading, "cov:%s", a->names[j]);
         text_add(t, ",");
-        if (column.failed)
+        if (heading.failed)
             t->failed = true;
         else
-            text_csv_field(t, column.data);
+            text_csv_field(t, heading.data);
     }
     text_add(t, "\n");
-    text_free(&column);
+    text_free(&heading);
 }
 
 static void write_approximation_csv(text *t, const approximation *a)

@@ -5,7 +5,7 @@
 
 #include "core/decimal.h"
 #include "core/json.h"
-#include "output/summary/report.h"
+#include "output/summary/summary.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 #include "core/decimal.h"
 #include "core/json.h"
 #include "estimate/diagnostics.h"
-#include "output/summary/report.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef OUTPUT_SUMMARY_H
 #define OUTPUT_SUMMARY_H
 
-#include "output/summary/grid.h"
+#include "output/summary/report_text.h"
 #include "store/result.h"
 
 /* Columns of the table and of CSV, after the name. They end with a column whose name is
@@ -24,5 +24,20 @@ sbps_status summarize_parameters(const result *r, sbps_parameter **out, sbps_err
 
 /* Row evaluations per effective sample; NAN where the run does not record them. */
 double rows_per_sample(const result_info *info);
+
+/* ---- reports of a stored run: the summary of its parameters, and its diagnosis ---- */
+
+/* The summary of one parameter; its name is borrowed from r. SBPS_BAD_ARG where index >=
+ * r->dim. */
+sbps_status report_parameter(const result *r, size_t index, sbps_parameter *out,
+                             sbps_error *err);
+
+/* The summary of all parameters in a format. *out is malloced (free). */
+sbps_status report_summary(const result *r, sbps_format format, char **out, sbps_error *err);
+
+/* diagnose.c: the findings of a run as text or JSON. *out is malloced (free); *findings gets their number
+ * (NULL: not needed). */
+sbps_status report_diagnose(const result *r, sbps_format format, char **out, size_t *findings,
+                            sbps_error *err);
 
 #endif
