@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,4 +213,52 @@ size_t ten_digits(char *text, double value)
     if (sign) *text = '-';
     return sign + (d.exponent < -4 ? put_scientific : put_fixed)(text + sign, digit, count,
                                                                  d.exponent);
+}
+
+/* ---- numbers as R prints them ----
+ *
+ * Numbers as R prints them: fixed notation unless it is wider than scientific notation (scipen
+ * = 0). */
+
+/* Returns the significant digits needed, at most `digits_max`, and the exponent of the first. */
+static int needed_digits(double value, int digits_max, int *exponent)
+{
+    char full[40];
+    decimal_print(full, sizeof full, "%.*e", digits_max - 1, value);
+    char *e = strchr(full, 'e');
+    *exponent = atoi(e + 1);
+    int needed = digits_max;
+    for (char *c = e - 1; needed > 1 && *c == '0'; c--) needed--;
+    return needed;
+}
+
+number_shown number_as_written(double value, int digits_max)
+{
+    number_shown s;
+    int exponent;
+    if (!isfinite(value)) {
+        decimal_print(s.text, sizeof s.text, "%s",
+                      isnan(value) ? "NaN"
+                      : value > 0  ? "Inf"
+                                   : "-Inf");
+        return s;
+    }
+    int needed = needed_digits(value, digits_max, &exponent);
+    int decimals = needed - 1 - exponent > 0 ? needed - 1 - exponent : 0;
+    int fixed = (exponent >= 0 ? exponent + 1 : 1) + (decimals ? decimals + 1 : 0);
+    int scientific = needed + (needed > 1) + (abs(exponent) >= 100 ? 5 : 4);
+    if (fixed <= scientific)
+        decimal_print(s.text, sizeof s.text, "%.*f", decimals, value);
+    else
+        decimal_print(s.text, sizeof s.text, "%.*e", needed - 1, value);
+    return s;
+}
+
+number_shown number_as_level(double value)
+{
+    number_shown s = number_as_written(value, 15);
+    bool whole = value == floor(value) && fabs(value) < 1e18;
+    if (whole && decimal_read(s.text, NULL) != value)
+        decimal_print(s.text, sizeof s.text, "%.0f", value);
+    return s;
 }

@@ -44,4 +44,17 @@ void numbers_end(number_locale *locale);
  * -Inf as R and pandas spell them. Write errors stay in the stream (ferror). */
 void put_number(FILE *stream, double value);
 
+/* ---- numbers as R prints them ---- */
+
+typedef struct {
+    char text[40];
+} number_shown;
+
+/* Returns a number with the fewest significant digits, at most `digits_max`, that represent it to
+ * `digits_max` digits; with an exponent where that is shorter. */
+number_shown number_as_written(double value, int digits_max);
+/* Returns a number as the name of a level: with 15 digits, or, for a whole number below 1e18
+ * that those do not represent, with all its digits. */
+number_shown number_as_level(double value);
+
 #endif

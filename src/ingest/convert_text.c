@@ -19,7 +19,7 @@
 #include "ingest/design/shuffle_stream.h"
 #include "ingest/design/storage.h"
 #include "ingest/text/converted.h"
-#include "ingest/text/table_files.h"
+#include "ingest/text/parts.h"
 #include "table/mapped_table.h"
 #include "table/row_groups.h"
 #include <errno.h>

@@ -13,8 +13,8 @@
 #include "ingest/design/storage.h"
 #include "ingest/distributed/distributed_read.h"
 #include "ingest/text/converted.h"
-#include "ingest/text/same_files.h"
-#include "ingest/text/table_files.h"
+#include "ingest/text/file_list.h"
+#include "ingest/text/parts.h"
 #include "table/mapped_table.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 
 #include "ingest/design/saved_schema.h"
 #include "ingest/ingest.h"
+#include "ingest/text/source.h"
 #include "output/predict/row_stream.h"
 #include "table/row_groups.h"
 #include <unistd.h>

@@ -9,7 +9,6 @@
 #include "core/memory.h"
 #include "core/printable.h"
 #include "core/threads.h"
-#include "ingest/design/formula_design.h"
 #include "ingest/design/grouping.h"
 #include "ingest/design/saved_schema.h"
 #include "ingest/design/storage.h"

@@ -4,6 +4,7 @@
 
 #include "ingest/schema/chunks.h"
 #include "ingest/schema/column_schema.h"
+#include "table/rows.h"
 
 /* Columns of a feature: one, or one for each level but the first. */
 typedef struct {
@@ -19,7 +20,7 @@ typedef struct {
 } coded_levels;
 
 /* A table under construction. */
-typedef struct {
+typedef struct design {
     const column_schema *schema; /* borrowed, as is spec */
     const rows_spec *spec;
     feature_place *place;  /* of each feature; without a formula */
@@ -90,5 +91,27 @@ bool is_identifier(const column_use *use);
 /* Moves the level chosen by --reference to the front of the `used` levels in `order`. */
 sbps_status put_reference_first(const column_schema *p, size_t column, size_t *order,
                                 size_t used, sbps_error *err);
+
+/* ---- the design of a formula: its levels, columns and rows ---- */
+
+/* Sets names and origins of all columns: ranks levels and fits the formula. */
+sbps_status formula_design_place(design *g, sbps_error *err);
+/* Frees the levels. */
+void formula_design_clear(design *g);
+/* Writes the entries of a row as read, without the intercept's; returns how many. */
+size_t formula_design_entries(const design *g, const formula_scratch *s, const double *row,
+                              uint32_t *column, double *value);
+/* Writes a row as read to row `to` of x. */
+void formula_design_put(const design *g, const formula_scratch *s, const double *row,
+                        size_t to);
+
+/* Rows in memory, from which values are computed. */
+typedef struct {
+    const formula *of;
+    const chunks *read;
+} chunk_values;
+
+/* Returns the values in all rows of chunks, for formula_fit; borrows `from`. */
+row_values values_of_chunks(chunk_values *from);
 
 #endif

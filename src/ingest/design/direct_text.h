@@ -4,6 +4,7 @@
 #define INGEST_DIRECT_TEXT_H
 
 #include "ingest/text/source.h"
+#include "table/rows.h"
 
 /* Reads a file into a table. *done is false for a file that cannot be read this way: small or
  * packed, with categories, with dropped rows, with line breaks inside quotes, or with errors.

@@ -2,10 +2,10 @@
  * factors nested in it, so that what is integrated out together is a run of rows. */
 #include "ingest/design/grouping.h"
 
+#include "core/decimal.h"
 #include "core/memory.h"
 #include "core/printable.h"
 #include "core/text.h"
-#include "ingest/formula/number_format.h"
 #include "table/row_origin.h"
 #include <stdlib.h>
 #include <string.h>

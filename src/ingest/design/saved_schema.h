@@ -13,13 +13,18 @@
 
 #include "core/json.h"
 #include "core/printable.h"
-#include "ingest/design/design_matrix.h"
-#include "ingest/text/parts.h"
+#include "ingest/formula/formula.h"
+#include "ingest/schema/column_schema.h"
+
+struct design;
+struct row_source;
+struct row_taker;
+struct rows;
 
 #define SAVED_SCHEMA_VERSION 1
 
 /* Writes the schema of a design; the caller frees *out. */
-sbps_status saved_schema_write(const design *g, char **out, sbps_error *err);
+sbps_status saved_schema_write(const struct design *g, char **out, sbps_error *err);
 
 typedef enum {
     ROLE_FEATURE,
@@ -101,14 +106,14 @@ sbps_status saved_schema_match(const saved_schema *b, const char *path, const co
  * that the table did not have get codes from its number of levels on. Close it also after a
  * failure. */
 sbps_status saved_schema_open(const saved_schema *b, const char *path, new_row_request request,
-                              column_types *types, row_source *s, sbps_error *err);
+                              column_types *types, struct row_source *s, sbps_error *err);
 
 /* New rows in memory, read in the same way: `to` receives them, and messages call them `name`.
  * Arguments are borrowed until it is closed, also after a failure. */
 typedef struct saved_schema_frame saved_schema_frame;
 sbps_status saved_schema_frame_open(const saved_schema *b, const char *name,
                                     const sbps_frame *from, new_row_request request,
-                                    unsigned threads, const row_taker *to,
+                                    unsigned threads, const struct row_taker *to,
                                     saved_schema_frame **out, sbps_error *err);
 /* Returns the schema by which rows are read; borrowed. */
 const column_schema *saved_schema_frame_columns(const saved_schema_frame *f);
@@ -156,9 +161,10 @@ bool saved_schema_encode_row(const saved_schema *b, const column_schema *p, doub
 bool saved_schema_has_trials(const saved_schema *b);
 
 /* Maps a converted table; fails unless it was made with the same design. */
-sbps_status saved_schema_map_table(const saved_schema *b, const char *path, rows **out,
+sbps_status saved_schema_map_table(const saved_schema *b, const char *path, struct rows **out,
                                    sbps_error *err);
 /* Encodes row i of such a table; false: no memory. */
-bool saved_schema_table_row(const saved_schema *b, const rows *r, size_t i, encoded_row *to);
+bool saved_schema_table_row(const saved_schema *b, const struct rows *r, size_t i,
+                            encoded_row *to);
 
 #endif

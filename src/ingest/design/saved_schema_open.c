@@ -3,6 +3,7 @@
 #include "ingest/design/saved_schema.h"
 
 #include "core/printable.h"
+#include "ingest/text/source.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

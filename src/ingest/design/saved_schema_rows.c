@@ -1,10 +1,10 @@
 /* Encoding new rows, one by one: from files and from converted tables. A converted table holds
  * rows as the model needs them and the design that made them; it can be used for a run with the
  * same design. Numbers that were summed in another order differ in their last digits. */
+#include "core/decimal.h"
 #include "core/memory.h"
 #include "core/printable.h"
 #include "ingest/design/saved_schema.h"
-#include "ingest/formula/number_format.h"
 #include "table/mapped_table.h"
 #include "table/row_groups.h"
 #include <math.h>

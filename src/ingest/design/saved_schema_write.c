@@ -4,6 +4,8 @@
 
 #include "core/memory.h"
 #include "core/printable.h"
+#include "ingest/design/design_matrix.h"
+#include "table/rows.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #define INGEST_STORAGE_H
 
 #include "ingest/design/design_matrix.h"
+#include "table/rows.h"
 
 /* The entries of one row, and counts over the rows so far. */
 typedef struct {

@@ -3,7 +3,7 @@
  *
  *   1. The survey counts rows and nonzero cells, collects the levels of categories and finds
  *      errors. It keeps no rows.
- *   2. Ranks combine their reports (partition_report.c). The stretches must fit together. If
+ *   2. Ranks combine their reports (partition_compare). The stretches must fit together. If
  *      there are errors, the first rank with one counts the lines before its stretch and
  *      reports it as a single process would.
  *   3. The second pass sends each row to the rank that keeps it (partition_table.c).

@@ -2,7 +2,9 @@
 #ifndef INGEST_DISTRIBUTED_READ_H
 #define INGEST_DISTRIBUTED_READ_H
 
-#include "ingest/text/table_files.h"
+#include "ingest/text/file_list.h"
+#include "ingest/text/parts.h"
+#include "table/rows.h"
 
 /* Reads this rank's part of the table (table/row_partition.h), bit for bit as a single process
  * would (collective). *done is false, on all ranks and without any effect, if every rank must

@@ -3,8 +3,9 @@
 #ifndef INGEST_PARTITION_TABLE_H
 #define INGEST_PARTITION_TABLE_H
 
-#include "ingest/distributed/partition_report.h"
 #include "ingest/distributed/text_partition.h"
+#include "ingest/text/file_list.h"
+#include "table/rows.h"
 
 /* The state of a distributed read on one rank. */
 typedef struct {

@@ -3,6 +3,7 @@
 #define INGEST_DIRECT_COLUMNS_H
 
 #include "ingest/memory/field_reader.h"
+#include "table/rows.h"
 
 /* Reads all n rows straight to their places in a table; the reader has read none yet. *out is
  * NULL for a table that cannot be made this way: small, sparse, with categories, with

@@ -9,6 +9,7 @@
 #include "core/threads.h"
 #include "ingest/design/design_matrix.h"
 #include "ingest/text/header.h"
+#include "ingest/text/source.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,11 @@
 #define INGEST_FIELD_READER_H
 
 #include "ingest/memory/fields.h"
-#include "ingest/memory/sparse_cells.h"
+#include "ingest/schema/column_schema.h"
 #include "ingest/text/parts.h"
+#include "table/rows.h"
+
+struct row_taker;
 
 /* What is known of a column before its first row. */
 typedef struct {

@@ -7,7 +7,6 @@
 #include "ingest/schema/levels.h"
 
 #include "core/decimal.h"
-#include "ingest/formula/number_format.h"
 #include "ingest/schema/number.h"
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,11 @@
 #ifndef INGEST_ROWS_SPEC_H
 #define INGEST_ROWS_SPEC_H
 
-#include "table/rows.h"
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* How the cells of the target become numbers. */
 typedef enum {

@@ -4,6 +4,7 @@
 #define INGEST_CONVERTED_H
 
 #include "ingest/schema/rows_spec.h"
+#include "table/rows.h"
 
 /* Maps the table at `path` into *out, which the caller owns. Fails if an option of `spec`
  * contradicts those of the conversion. */

@@ -7,7 +7,7 @@
  * on and the record is parsed again; the position of the source changes only after a complete
  * record. A cell that is a plain number followed by its separator is parsed in one pass over
  * its bytes (number_short). */
-#include "ingest/text/format.h"
+#include "ingest/text/source.h"
 
 #include "core/printable.h"
 #include "ingest/schema/number.h"

@@ -5,7 +5,7 @@
  * The file is read twice, first for the set of indices and the number of entries. The set is a
  * bitmap with counts: memory is that of the largest index, at most 256 MiB, and the rank of an
  * index is found by counting bits. */
-#include "ingest/text/format.h"
+#include "ingest/text/source.h"
 
 #include "core/printable.h"
 #include "ingest/schema/chunks.h"

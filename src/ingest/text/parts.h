@@ -4,7 +4,11 @@
 #define INGEST_PARTS_H
 
 #include "ingest/schema/chunks.h"
-#include "ingest/text/source.h"
+#include "ingest/schema/column_schema.h"
+#include "ingest/text/text_file.h"
+
+struct row_source;
+struct file_list;
 
 /* ---- one part of a plain file ---- */
 
@@ -40,18 +44,18 @@ size_t part_stop(const part_layout *how, size_t index);
 bool part_find_line(text_file *t, size_t begin, size_t stop);
 /* Prepares *p for reading parts of s; `packed`: its rows are packed. Returns false without
  * memory; close it also then. */
-bool part_open(const row_source *s, bool packed, text_part *p);
+bool part_open(const struct row_source *s, bool packed, text_part *p);
 /* Reads the records that begin in part `index` into p->rows, which must be empty. The first
  * record of a part but the first is assumed to begin after the first line break, which the
  * caller has to verify by p->begin. */
-void part_read(const row_source *s, const part_layout *how, size_t index, text_part *p);
+void part_read(const struct row_source *s, const part_layout *how, size_t index, text_part *p);
 /* Frees the part. */
 void part_close(text_part *p);
 
 /* ---- all rows ---- */
 
 /* Receives the rows that were read. */
-typedef struct {
+typedef struct row_taker {
     /* Takes the rows away (chunks_move), or has finished with them when it returns. */
     sbps_status (*take)(void *self, chunks *read, sbps_error *err);
     void *self;
@@ -60,13 +64,29 @@ typedef struct {
 
 /* Reads all rows of `s`. Rows, levels, counts and the first error do not depend on the number
  * of threads. */
-sbps_status parts_read(row_source *s, const rows_spec *spec, const row_taker *to,
+sbps_status parts_read(struct row_source *s, const rows_spec *spec, const row_taker *to,
                        sbps_error *err);
 /* Reads the records that begin before the byte `stop` of a file that can be divided
  * (text_file_divides); `s` is then at the record after them. */
-sbps_status parts_read_to(row_source *s, const rows_spec *spec, size_t stop,
+sbps_status parts_read_to(struct row_source *s, const rows_spec *spec, size_t stop,
                           const row_taker *to, sbps_error *err);
 /* Returns the number of reading threads: spec->threads, or one per processor. */
 unsigned reading_threads(const rows_spec *spec);
+
+/* ---- several files with the same columns, read one after another as one table ---- */
+
+/* Opens the first file, whose schema is used for all, after the first rows of every file have
+ * been used to infer types. Close *first also after a failure. */
+sbps_status table_files_open(const struct file_list *files, const rows_spec *spec,
+                             column_types *types, struct row_source *first, sbps_error *err);
+/* Opens one of several files with a schema of its own. Fails unless its columns have the names
+ * of those of `first`; NULL: it is the first. Close *s also after a failure. */
+sbps_status table_file_open(const text_input *from, const rows_spec *spec, column_types *types,
+                            const struct row_source *first, struct row_source *s,
+                            sbps_error *err);
+/* Reads the rows of all files; `first` counts those kept and dropped. */
+sbps_status table_files_read(const struct file_list *files, const rows_spec *spec,
+                             column_types *types, struct row_source *first, const row_taker *to,
+                             sbps_error *err);
 
 #endif

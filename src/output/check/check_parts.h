@@ -6,6 +6,8 @@
 #include "output/check/predictive_checks.h"
 #include "output/predict/predictor_draws.h"
 
+struct loo;
+
 #define CHECK_TREND 4.0 /* |z| of a trend of the spread, above which a check fails */
 
 /* ---- row_sample.c ---- */
@@ -62,7 +64,7 @@ size_t class_of(const predictor_draws *f, double y);
 /* Reads the table and samples its rows. left_out: leave-one-out is computed in the same pass;
  * NULL: it is not. Clear *out in any case. */
 sbps_status sample_make(const result *r, const char *run, const char *data,
-                        const sbps_scoring *how, loo *left_out, row_sample *out,
+                        const sbps_scoring *how, struct loo *left_out, row_sample *out,
                         sbps_error *err);
 void sample_clear(row_sample *s);
 

@@ -7,6 +7,7 @@
 #include "output/check/check_parts.h"
 
 #include "core/memory.h"
+#include "output/predict/loo.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,8 +11,10 @@
 #define OUTPUT_PREDICTIVE_CHECKS_H
 
 #include "core/text.h"
-#include "output/predict/loo.h"
+#include "output/predict/row_stream.h"
 #include "store/result.h"
+
+struct loo;
 
 #define CHECK_LEVEL 0.005 /* p below which a check fails */
 
@@ -114,7 +116,7 @@ typedef struct {
  * computed, too, in the same pass (in two if `how` requests all rows); NULL: it is not. Clear
  * *out in any case. */
 sbps_status checks_make(const result *r, const char *run, const char *data,
-                        const sbps_scoring *how, loo *left_out, predictive_checks *out,
+                        const sbps_scoring *how, struct loo *left_out, predictive_checks *out,
                         sbps_error *err);
 void checks_clear(predictive_checks *c);
 

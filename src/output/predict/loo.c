@@ -22,6 +22,8 @@
 #include "core/text.h"
 #include "core/threads.h"
 #include "linalg/pareto.h"
+#include "model/likelihood/model.h"
+#include "output/predict/predictor_draws.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,14 +5,18 @@
 
 #include "output/predict/row_stream.h"
 
+struct predictor_draws;
+struct row_block;
+
 /* ---- single rows ---- */
 
 /* Computes log p(y_i | draw) of row i of a block for every draw, times the weight of the
  * row. */
-void row_loglik(const predictor_draws *f, const row_block *b, size_t i, double *out);
+void row_loglik(const struct predictor_draws *f, const struct row_block *b, size_t i,
+                double *out);
 /* Returns the weight of row i of a block: the number of rows it stands for, without its
  * trials. */
-double row_weight(const predictor_draws *f, const row_block *b, size_t i);
+double row_weight(const struct predictor_draws *f, const struct row_block *b, size_t i);
 /* Returns the log of the mean of exp(x), n > 0. */
 double log_mean_exp(const kernels *k, size_t n, const double *x);
 
@@ -45,7 +49,7 @@ double running_error(const running_sum *s);
 /* ---- leave-one-out ---- */
 
 /* Results of the rows that were evaluated: all rows, or a random sample. */
-typedef struct {
+typedef struct loo {
     size_t places; /* rows of the file */
     size_t rows;   /* N: rows of the file without missing cells */
     size_t count;  /* rows evaluated */

@@ -60,7 +60,7 @@ void predictor_draws_close(predictor_draws *f);
 bool predictor_draws_all_new(const predictor_draws *f);
 
 /* A block of rows as a model sees them. */
-typedef struct {
+typedef struct row_block {
     size_t n;
     double *x; /* [row][column] */
     double *y, *weight, *trials;

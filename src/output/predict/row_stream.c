@@ -4,7 +4,9 @@
 
 #include "core/threads.h"
 #include "ingest/text/parts.h"
+#include "ingest/text/source.h"
 #include "ingest/text/text_file.h"
+#include "output/predict/predictor_draws.h"
 #include "table/content_hash.h"
 #include "table/mapped_table.h"
 #include "table/row_origin.h"

@@ -6,10 +6,13 @@
 
 #include "core/text.h"
 #include "ingest/design/saved_schema.h"
-#include "output/predict/predictor_draws.h"
 #include "output/predict/row_reservoir.h"
 #include "store/result.h"
 #include "table/content_hash.h"
+
+struct predictor_draws;
+struct row_block;
+struct rows;
 
 /* Is a set of rows, in any order, that of the run? */
 typedef enum {
@@ -27,7 +30,7 @@ void identity_json(text *t, rows_identity identity);
 
 /* What to read, and what to do with each block. */
 typedef struct row_stream {
-    const predictor_draws *f;
+    const struct predictor_draws *f;
     const char *data; /* the path; - is standard input. With a frame: its name in messages */
     const sbps_frame *frame; /* rows in memory instead of a file; NULL: none */
     new_row_request request; /* columns that are needed besides those of the design */
@@ -35,13 +38,13 @@ typedef struct row_stream {
     size_t batch_bytes;      /* memory that `block` keeps per row; limits the size of a batch */
     void *self;
     /* Evaluates a block, on thread number `worker`; `slot` is its number within the batch. */
-    sbps_status (*block)(void *self, unsigned worker, size_t slot, row_block *b,
+    sbps_status (*block)(void *self, unsigned worker, size_t slot, struct row_block *b,
                          sbps_error *err);
     /* Called after each batch with its number of blocks, on one thread; NULL: nothing to do. */
     sbps_status (*finish_blocks)(void *self, size_t blocks, sbps_error *err);
     /* Evaluates all rows of a converted table at once, instead of `block`; NULL: block by
      * block. */
-    sbps_status (*table)(void *self, const rows *r, sbps_error *err);
+    sbps_status (*table)(void *self, const struct rows *r, sbps_error *err);
     /* A second pass over a random sample of the rows, by `second_pass`, after all rows were
      * read. Up to `keep` rows are kept in memory: all are used if there are no more, else
      * `sample` of them. keep 0: no second pass. */

@@ -20,9 +20,12 @@
 #include "core/json.h"
 #include "core/memory.h"
 #include "core/printable.h"
+#include "core/rng.h"
 #include "ingest/text/text_file.h"
 #include "linalg/pareto.h"
+#include "model/likelihood/model.h"
 #include "output/predict/predict.h"
+#include "output/predict/predictor_draws.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
