@@ -18,8 +18,8 @@
 #include "core/memory.h"
 #include "core/ranks/ranks.h"
 #include "core/threads.h"
+#include "table/content_hash.h"
 #include "table/gathered_rows.h"
-#include "table/hash.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -17,8 +17,8 @@ typedef struct {
 /* Fills mean and sd, `d` each, of a table of n >= 1 rows; of a distributed table those of all
  * ranks' rows, on every rank. Rows in memory must be there to the end of the last piece
  * (HASH_ROWS) that begins on this rank. sd is exactly 0 for a column of equal values. Unless
- * `pieces` is NULL it receives the joined hash of the pieces of x (hash.h). The bits are the
- * same on any number of threads and ranks. */
+ * `pieces` is NULL it receives the joined hash of the pieces of x (content_hash.h). The bits are
+ * the same on any number of threads and ranks. */
 sbps_status column_moments(const row_pass *pass, double *mean, double *sd, uint64_t *pieces,
                            sbps_error *err);
 

@@ -5,8 +5,8 @@
 #include "table/generated_rows.h"
 #include "core/memory.h"
 #include "core/rng.h"
+#include "table/content_hash.h"
 #include "table/gathered_rows.h"
-#include "table/hash.h"
 #include "table/row_partition.h"
 #include "table/row_sums.h"
 

@@ -43,7 +43,7 @@ typedef struct {
     uint64_t bytes; /* of the whole file */
     uint64_t rows, columns, stride;
     uint64_t flags;
-    uint64_t hash; /* of the table (hash.h), by which checkpoints recognise it */
+    uint64_t hash; /* of the table (content_hash.h), by which checkpoints recognise it */
     uint64_t seed; /* of the shuffle */
     char storage[16];
     table_section section[SECTIONS];

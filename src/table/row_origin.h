@@ -20,7 +20,7 @@ sbps_status rows_origin(const rows *data, size_t place, size_t *origin, sbps_err
 /* Replaces several places of a converted table by their source rows. */
 sbps_status rows_origins(const rows *data, size_t count, size_t *place, sbps_error *err);
 
-/* ---- parts of the shuffle, for ranks that see some of the rows (scatter_rows.h) ---- */
+/* ---- parts of the shuffle, for ranks that see some of the rows (row_partition.h) ---- */
 
 #define SHUFFLE_ROWS_FEW                                                                       \
     ((size_t)1 << 16) /* rows up to which one Fisher-Yates pass permutes all */

@@ -5,6 +5,7 @@
 #define TABLE_ROW_PARTITION_H
 
 #include "core/ranks/ranks.h"
+#include "table/row_origin.h"
 #include "table/rows.h"
 
 /* Returns the first row of a rank's part of `whole` rows; for rank `size`, `whole`. */
@@ -31,5 +32,60 @@ double sum_over_ranks(const rows *data, double here);
 bool same_on_ranks(const rows *data, double here);
 /* Returns whether the value is true on some rank. */
 bool any_rank(const rows *data, bool here);
+
+/* ---- scattering of rows ----
+ *
+ * Sending rows from the ranks that read them to the ranks that keep them, in the order into
+ * which one process would have shuffled them (row_origin.h). No rank sees all rows: with each
+ * row travels a key from which the receiving rank computes its place. */
+
+typedef struct {
+    uint64_t seed;
+    bool in_order; /* rows are not shuffled */
+    size_t whole;  /* rows of the table */
+    /* a rank also gets the rows that complete its last unit of this many; 1: only its own */
+    size_t unit;
+} scatter_rule;
+
+/* The destination of a row. */
+typedef struct {
+    uint64_t key;
+    size_t from, to; /* ranks from, ..., to - 1 */
+} row_key;
+
+typedef struct {
+    ranks *among;
+    scatter_rule rule;
+    size_t before, count; /* source rows read on the ranks before this one, and on this one */
+    size_t at;            /* the next of them */
+    size_t *from, *to;    /* rows of the table that each rank gets */
+    size_t *places;       /* few rows: the place of every row of the table; else NULL */
+    /* many rows: the buckets of the shuffle; 0 for few rows or rows in order */
+    size_t buckets;
+    size_t *begin;        /* buckets + 1: first place of each, and the end */
+    size_t *earlier;      /* rows of each bucket on the ranks before */
+    size_t *next;         /* key of the next row of each bucket */
+    row_key *destination; /* ranks that get some of each bucket */
+    rng random;           /* words that assign rows to buckets, */
+    size_t chunk, unused; /* of this chunk; rows for which `word` is still good */
+    uint64_t word;
+    size_t first, keys; /* keys that this rank may receive: the first, how many */
+    uint32_t *place;    /* of each of them, counted from the first place of its first bucket */
+} row_scatter;
+
+/* Begins to scatter `count` rows read on this rank, after `before` on the ranks before. Every
+ * rank calls it. Close it also after a failure. */
+sbps_status row_scatter_open(ranks *among, const scatter_rule *rule, size_t before,
+                             size_t count, row_scatter *d, sbps_error *err);
+/* Returns the destination of the next row read on this rank. */
+row_key row_scatter_next(row_scatter *d);
+/* Begins again with the first of them. */
+void row_scatter_rewind(row_scatter *d);
+/* Returns the number of rows that this rank gets. */
+size_t row_scatter_rows(const row_scatter *d);
+/* Finds the place of the row with this key among this rank's rows; false: it belongs to another
+ * rank only. */
+bool row_scatter_place(const row_scatter *d, uint64_t key, size_t *place);
+void row_scatter_close(row_scatter *d);
 
 #endif

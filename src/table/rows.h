@@ -14,6 +14,7 @@
 #include "core/kind_tables.h"
 #include "core/status.h"
 #include "linalg/kernels.h"
+
 #include <stdint.h>
 
 typedef struct storage_kind storage_kind;
@@ -65,7 +66,7 @@ typedef struct {
     char *notes;      /* on how it was read, for the user, a line each; NULL: none */
     char *source;     /* file name; NULL: none */
     size_t dropped;   /* rows left out for missing cells; SIZE_MAX: unknown */
-    uint64_t hash;    /* of the rows in their order, the columns and the target: hash.h */
+    uint64_t hash;    /* of the rows in their order, the columns and the target: rows_hash */
     uint64_t content; /* of the rows in any order: content_hash.h */
     unsigned char content_kind;
     uint64_t seed; /* of the shuffle */
@@ -254,5 +255,9 @@ uint64_t rows_hash(const rows *r);
 /* Adds a line to table.notes. */
 sbps_status rows_note(rows *r, sbps_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Converts storage double to float in place: x becomes NULL and x_float holds local_rows *
+ * stride floats. The caller computes column moments and hash anew. */
+void floats_from_doubles(rows *r);
 
 #endif

@@ -2,8 +2,8 @@
 #include "check.h"
 #include "core/memory.h"
 #include "table/column_moments.h"
-#include "table/hash.h"
-#include "table/row_storage.h"
+#include "table/content_hash.h"
+#include "table/rows.h"
 
 enum { D = 5, STRIDE = 8, MAX_ROWS = 50000 };
 

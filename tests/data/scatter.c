@@ -3,7 +3,6 @@
 #include "ranks_by_threads.h"
 #include "table/row_origin.h"
 #include "table/row_partition.h"
-#include "table/scatter_rows.h"
 
 #define SEED 11
 

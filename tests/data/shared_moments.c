@@ -4,9 +4,9 @@
 #include "core/rng.h"
 #include "ranks_by_threads.h"
 #include "table/column_moments.h"
-#include "table/hash.h"
+#include "table/content_hash.h"
 #include "table/row_partition.h"
-#include "table/row_storage.h"
+#include "table/rows.h"
 
 enum { D = 3, SPARSE_D = 40 };
 

@@ -16,10 +16,9 @@
 #include "linalg/kernels.h"
 #include "table/column_moments.h"
 #include "table/content_hash.h"
-#include "table/hash.h"
 #include "table/row_origin.h"
 #include "table/row_partition.h"
-#include "table/row_storage.h"
+#include "table/rows.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

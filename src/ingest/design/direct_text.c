@@ -12,7 +12,7 @@
 #include "ingest/design/storage.h"
 #include "ingest/text/parts.h"
 #include "table/row_origin.h"
-#include "table/row_storage.h"
+#include "table/rows.h"
 
 #include <errno.h>
 #include <math.h>

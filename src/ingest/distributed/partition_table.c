@@ -4,7 +4,7 @@
  * This is done in rounds, so that buffers are small compared with a rank's part of the table.
  * In a round each rank reads some text, packs its rows by destination, exchanges them (all to
  * all), and writes the rows received to their places. A row is sent as its key
- * (table/scatter_rows.h) and its cells as read.
+ * (table/row_partition.h) and its cells as read.
  *
  * Sparse rows need an additional pass that counts their entries. */
 #include "ingest/distributed/partition_table.h"
@@ -13,9 +13,8 @@
 #include "ingest/design/shuffle_stream.h"
 #include "ingest/design/storage.h"
 #include "ingest/text/parts.h"
-#include "table/hash.h"
+#include "table/content_hash.h"
 #include "table/row_partition.h"
-#include "table/scatter_rows.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "ingest/design/storage.h"
 #include "table/gathered_rows.h"
 #include "table/row_origin.h"
-#include "table/row_storage.h"
+#include "table/rows.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "core/memory.h"
 #include "core/printable.h"
 #include "ingest/text/text_file.h"
-#include "table/hash.h"
+#include "table/content_hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
