@@ -1,7 +1,6 @@
 /* Slopes of a batch in one pass equal those computed row by row, for batches of every kind;
  * the gradient from stored residuals, and the slopes along a new direction on the same
  * batch, equal those computed from scratch. */
-#include "posterior/minibatch/slopes.h"
 #include "posterior/minibatch/row_terms.h"
 #include "potential/fixture.h"
 

@@ -1,6 +1,158 @@
-/* Kinds of mini-batch: all rows, a window, random rows, or strata. Rows are drawn without
+/* Batches: kinds, reading ahead, and the state that a chain keeps about them.
+ *
+ * Kinds of mini-batch: all rows, a window, random rows, or strata. Rows are drawn without
  * replacement within a batch, and batches are independent, as Theorem 1 of the paper needs. */
-#include "posterior/minibatch/windows.h"
+#include "posterior/minibatch/minibatch.h"
+#include "posterior/minibatch/row_terms.h"
+#include "table/read_ahead.h"
+
+#include <string.h>
+
+/* ---- reading ahead of windows ----
+ *
+ * Prefetching of future windows: from memory into the CPU cache, and from disk into memory.
+ *
+ * The start of window k is number k of a random stream of its own, so future windows are
+ * known: a second copy of the stream runs ahead of the first. */
+
+/* Windows between requesting one and using it: on disk enough to keep its queue full. */
+static size_t windows_ahead(const minibatch *u)
+{
+    const rows *data = u->target->data;
+    return data->storage.mapped ? reader_depth(data, u->is.batch) : 1;
+}
+
+/* A mapped table may be in memory all the same. So one window in PROBE_EVERY is tested; when
+ * one is missing, the next REQUEST_WINDOWS are requested from disk without a test. Set-up
+ * has read the whole table: if some windows are still missing after DECIDE_AT of them, the
+ * table does not fit, and from then on all chains bypass the page cache. */
+enum {
+    PROBE_EVERY = 16,
+    REQUEST_WINDOWS = 1024,
+    DECIDE_AT = 2048,
+    MISSES_MAX = 10 /* of 128 */
+};
+
+/* Requests a window of a mapped table, unconditionally for a while after a miss. */
+static void request_from_disk(minibatch *u, size_t first)
+{
+    const rows *data = u->target->data;
+    if (first % PROBE_EVERY == 0 && !rows_present(data, first)) {
+        u->misses++;
+        u->requests_left = REQUEST_WINDOWS;
+    }
+    if (u->requests_left == 0) return;
+    u->requests_left--;
+    rows_will_need(data, first, u->is.batch);
+}
+
+/* Prefetches the stored numbers of each row of a small window; the hardware follows long
+ * ones. */
+static void prefetch_numbers(const minibatch *u, size_t first)
+{
+    enum { LINE = 8, ROWS_MAX = 64 };
+    const double *arrays[] = {u->cv ? u->cv->base : u->target->data->y,
+                              u->cv ? u->cv->ee : NULL};
+    if (u->is.batch > ROWS_MAX) return;
+    for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
+        for (size_t i = 0; arrays[a] && i < u->is.batch + LINE; i += LINE)
+            __builtin_prefetch(arrays[a] + first + i);
+}
+
+/* Prefetches a window of a table in memory. */
+static void prefetch(const minibatch *u, size_t first)
+{
+    rows_prefetch(u->target->data, first, u->is.batch);
+    prefetch_numbers(u, first);
+}
+
+/* Prefetches the window that is picked next: those requested from disk are too far ahead for
+ * the cache. */
+static void prefetch_next(const minibatch *u)
+{
+    rng next = u->state->random;
+    prefetch(u, rng_below(&next, u->target->data->local_rows));
+}
+
+/* Requests the next future window by the means that suits the table. */
+static void read_next_ahead(minibatch *u)
+{
+    const rows *data = u->target->data;
+    size_t first = rng_below(&u->state->ahead, data->local_rows);
+    if (u->reader)
+        reader_request(u->reader, first);
+    else if (data->storage.mapped)
+        request_from_disk(u, first);
+    else
+        prefetch(u, first);
+}
+
+/* Restarts at the window to be picked next. */
+static void restart_read_ahead(minibatch *u)
+{
+    u->state->ahead = u->state->random;
+    for (size_t k = windows_ahead(u); k > 0; k--) read_next_ahead(u);
+}
+
+/* Starts reading past the page cache, if possible. The arrays other than x stay mapped: they
+ * are small, and a miss would have to be waited for. */
+static void read_directly(minibatch *u)
+{
+    if (!u->terms->by_products) return;
+    u->reader = reader_take(u->target->data, u->is.batch);
+    if (u->reader) targets_will_need(u->target->data);
+}
+
+void minibatch_release(minibatch *u)
+{
+    if (u->reader) reader_give(u->target->data, u->reader);
+    u->reader = NULL;
+    gathered_close(u->gathered);
+    u->gathered = NULL;
+}
+
+/* Call when batches become windows. */
+static void windows_start(minibatch *u)
+{
+    const rows *data = u->target->data;
+    minibatch_release(u);
+    u->windows = u->misses = u->requests_left = 0;
+    if (data->storage.mapped && reader_known(data)) read_directly(u);
+    if (u->terms->by_products)
+        u->gathered = gathered_open(data, u->is.batch < u->block ? u->is.batch : u->block);
+    restart_read_ahead(u);
+}
+
+/* Bypasses the page cache if too many windows were missing. */
+static void decide_reading(minibatch *u)
+{
+    if (u->misses <= MISSES_MAX || u->reader) return;
+    read_directly(u);
+    if (u->reader) restart_read_ahead(u);
+}
+
+/* Call before a window is picked: decides whether to bypass the page cache. */
+static void windows_check_misses(minibatch *u)
+{
+    if (u->target->data->storage.mapped && ++u->windows == DECIDE_AT) decide_reading(u);
+}
+
+/* Call after a window was picked: requests one more. */
+static void windows_next(minibatch *u)
+{
+    if (u->reader) reader_next(u->reader);
+    read_next_ahead(u);
+    if (u->target->data->storage.mapped && !u->reader && u->requests_left == 0)
+        prefetch_next(u);
+}
+
+const rows *minibatch_data(const minibatch *u, row_range *r)
+{
+    if (u->gathered) return gathered_take(u->gathered, u->target->data, r);
+    return u->reader ? reader_rows(u->reader, u->target->data, r) : u->target->data;
+}
+
+/* ---- kinds ---- */
 
 static void pick_all(minibatch *u)
 {
@@ -96,4 +248,48 @@ row_range minibatch_stratum_rows(const minibatch *u, size_t done)
     if (left > MINIBATCH_BLOCK) left = MINIBATCH_BLOCK;
     if (left > size - at) left = size - at;
     return (row_range){u->parts->order + u->parts->first[s] + at, 0, left};
+}
+
+/* ---- state ----
+ *
+ * The state that a chain keeps about its batches: started, resized, restored from a
+ * checkpoint, or moved to other rows. */
+
+void minibatch_resize(minibatch *u, const batch_kind *kind, size_t n)
+{
+    u->state->n = n;
+    u->state->kept = u->state->turned = false;
+    for (u->state->kind = 0; batch_kinds[u->state->kind] != kind;) u->state->kind++;
+    minibatch_restore(u);
+    if (kind->start) kind->start(u);
+}
+
+void minibatch_move(minibatch *u)
+{
+    u->state->kept = u->state->turned = false;
+    /* a rank may have fewer rows than another: any rank has this many */
+    u->state->first %= min_local_rows(u->target->data);
+}
+
+void minibatch_scratch(const minibatch *u, double **begin, double **end)
+{
+    *begin = u->eta;
+    *end = u->taylor.p; /* the arrays carved after the scratch begin here */
+}
+
+void minibatch_restore(minibatch *u)
+{
+    u->is.batch = u->state->n;
+    u->kind = batch_kinds[u->state->kind];
+    if (u->kind == &batch_strata) u->is.batch = strata_allot(u->parts, u->state->n, u->allot);
+    minibatch_divide(u);
+}
+
+void minibatch_start(minibatch *u, rng random)
+{
+    *u->state = (minibatch_state){.random = random, .noise = rng_sibling(&random, RNG_NOISE)};
+    minibatch_set_quadratic_priors(u);
+    minibatch_resize(u, u->kind, u->is.batch);
+    memset(u->added_noise, 0, u->target->dim * sizeof *u->added_noise);
+    for (size_t i = 0; u->list && i < u->target->data->local_rows; i++) u->list[i] = i;
 }

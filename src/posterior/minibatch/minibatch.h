@@ -110,7 +110,7 @@ struct minibatch {
     double *aux;                              /* one block per auxiliary, and one without any */
     double *point, *aside, *total, *scratch;  /* as p, three times; the model's own */
     /* Tables with recompute_rows: the numbers of a block at the reference, and a control
-     * variate that refers to them, see recompute_rows.h. */
+     * variate that refers to them, see row_terms.h. */
     double *recomputed;
     control recomputed_control;
 };
@@ -203,7 +203,7 @@ static inline row_range minibatch_rows(const minibatch *u, size_t done)
     if (first >= total) first -= total;
     return (row_range){NULL, first, n < total - first ? n : total - first};
 }
-/* windows.c: the table from which x of these rows is read; *r becomes their position there. */
+/* batches.c: the table from which x of these rows is read; *r becomes their position there. */
 const rows *minibatch_data(const minibatch *u, row_range *r);
 /* Checks the restored state of a potential that was carved and started, see inspect.h. */
 void minibatch_inspect(const minibatch *u, inspection *x);

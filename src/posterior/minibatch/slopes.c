@@ -5,8 +5,7 @@
  * in the notation of terms_predictor.c. The constant part is one number per row: y_i - l_e +
  * l_ee eta_hat_i. r depends on the position alone, so that after a bounce, on the same
  * batch, only x_i.q is new; and the gradient is sum r_i x_i. */
-#include "posterior/minibatch/slopes.h"
-#include "posterior/minibatch/recompute_rows.h"
+#include "posterior/minibatch/row_terms.h"
 
 #include <string.h>
 

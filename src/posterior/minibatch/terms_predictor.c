@@ -8,7 +8,6 @@
  *
  *   (l_e + l_ee e + l_ea.a) d eta + (l_a + l_ea e + l_aa a).d aux.                       (2) */
 #include "linalg/dense_matrix.h"
-#include "posterior/minibatch/recompute_rows.h"
 #include "posterior/minibatch/row_terms.h"
 
 #include <string.h>
