@@ -3,8 +3,12 @@
 #define TESTS_MODE_HELPERS_H
 
 #include "check.h"
+#include "core/rng.h"
 #include "ingest/ingest.h"
 #include "linalg/cholesky.h"
+#include "model/likelihood/model.h"
+#include "model/prior/prior.h"
+#include "posterior/full/posterior.h"
 #include "posterior/mode/mode.h"
 
 #define DIM_MAX 64

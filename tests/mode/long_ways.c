@@ -2,6 +2,9 @@
  * is distinguished from one that cannot. */
 #include "check.h"
 #include "ingest/ingest.h"
+#include "model/likelihood/model.h"
+#include "model/prior/prior.h"
+#include "posterior/full/posterior.h"
 #include "posterior/mode/mode.h"
 
 #include <math.h>

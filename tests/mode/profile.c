@@ -1,5 +1,6 @@
 /* Boundaries are found where there are any, measured, and not found where there are none. */
 #include "posterior/mode/profile.h"
+#include "linalg/metric/metric.h"
 #include "mode/helpers.h"
 
 #define ROWS    400

@@ -3,6 +3,7 @@
  * agrees with the definition, row by row. For every predictor model and every storage, with
  * and without weights and offsets, by one and two threads. */
 #include "linalg/cholesky.h"
+#include "posterior/full/influence.h"
 #include "posterior/full/row_cache.h"
 #include "posterior/mode/mode.h"
 #include "potential/fixture.h"

@@ -8,7 +8,7 @@
 
 typedef struct metric_kind metric_kind;
 
-typedef struct {
+typedef struct metric {
     const metric_kind *kind;
     size_t d;
     const kernels *k;

@@ -4,7 +4,9 @@
 #ifndef POSTERIOR_CONTROL_H
 #define POSTERIOR_CONTROL_H
 
-#include "posterior/full/posterior.h"
+#include "model/likelihood/model.h"
+
+struct posterior;
 
 typedef enum { CONTROL_GRADIENT, CONTROL_HESSIAN } control_order;
 
@@ -33,7 +35,7 @@ typedef struct control {
 
 /* Computes a control variate at w. hessian: Hess U(w), dim*dim, if the caller knows it, or
  * NULL. */
-sbps_status control_create(const posterior *target, const double *w, control_order order,
+sbps_status control_create(const struct posterior *target, const double *w, control_order order,
                            const double *hessian, control **out, sbps_error *err);
 /* Frees c; NULL is fine. */
 void control_destroy(control *c);
@@ -41,17 +43,17 @@ void control_destroy(control *c);
 /* The same in steps, for a caller that sums over the rows anyway (row_cache.c). */
 
 /* Allocates the arrays; c->w is still to be set. */
-sbps_status control_allocate(const posterior *u, control_order order, control **out,
+sbps_status control_allocate(const struct posterior *u, control_order order, control **out,
                              sbps_error *err);
 /* Stores the numbers of rows r, whose predictors at c->w are in b. Safe from several
  * threads. */
-void control_visit(const posterior *u, control *c, row_range r, const batch *b);
+void control_visit(const struct posterior *u, control *c, row_range r, const batch *b);
 /* Visits all rows of a predictor model. */
-sbps_status control_visit_all(const posterior *u, control *c, sbps_error *err);
+sbps_status control_visit_all(const struct posterior *u, control *c, sbps_error *err);
 /* Sets the sums from gradient and Hessian of U at c->w; scratch: dim*dim. */
-void control_sums(const posterior *u, control *c, const double *gradient, const double *hessian,
-                  double *scratch);
+void control_sums(const struct posterior *u, control *c, const double *gradient,
+                  const double *hessian, double *scratch);
 /* Drops the second order: a Hessian control variate becomes a gradient one. */
-void control_reduce(const posterior *u, control *c);
+void control_reduce(const struct posterior *u, control *c);
 
 #endif

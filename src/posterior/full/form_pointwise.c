@@ -5,6 +5,7 @@
  *   h = eps^(1/3) (1 + |w|) / |v|. */
 #include "core/memory.h"
 #include "linalg/dense_matrix.h"
+#include "posterior/full/control.h"
 #include "posterior/full/forms.h"
 #include "posterior/full/log_prior.h"
 #include "table/row_sums.h"

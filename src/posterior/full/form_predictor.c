@@ -10,6 +10,7 @@
  * rows and the scaled rows. */
 #include "core/memory.h"
 #include "linalg/dense_matrix.h"
+#include "posterior/full/control.h"
 #include "posterior/full/forms.h"
 #include "posterior/full/log_prior.h"
 #include "table/gathered_rows.h"

@@ -8,7 +8,9 @@
 #ifndef POSTERIOR_FORMS_H
 #define POSTERIOR_FORMS_H
 
-#include "posterior/full/control.h"
+#include "posterior/full/posterior.h"
+
+struct control;
 
 typedef struct posterior_form {
     /* As posterior_value, _gradient (value may be NULL), _hessian and _hessian_vector. */
@@ -24,7 +26,7 @@ typedef struct posterior_form {
     sbps_status (*expand)(const posterior *u, const double *w, const expansion *out,
                           const row_visitor *visitor, sbps_error *err);
     /* Optional: fills the arrays that a control variate stores for every row, at c->w. */
-    sbps_status (*rows)(const posterior *u, control *c, sbps_error *err);
+    sbps_status (*rows)(const posterior *u, struct control *c, sbps_error *err);
 } posterior_form;
 
 extern const posterior_form form_predictor, form_pointwise, form_transformed;

@@ -7,7 +7,9 @@
 #ifndef POSTERIOR_INFLUENCE_H
 #define POSTERIOR_INFLUENCE_H
 
-#include "posterior/full/posterior.h"
+#include "table/rows.h"
+
+struct posterior;
 
 /* Control variates: none, first order, second order. */
 #define INFLUENCE_ORDERS ((size_t)3)
@@ -22,9 +24,9 @@ typedef struct {
 } influence_point;
 
 /* True for a predictor model of at most INFLUENCE_DIM parameters. */
-bool influence_applies(const posterior *u);
+bool influence_applies(const struct posterior *u);
 /* True where the model also supports row_reach. */
-bool influence_has_reach(const posterior *u);
+bool influence_has_reach(const struct posterior *u);
 
 /* A row whose removal would move a parameter. */
 typedef struct {
@@ -41,7 +43,7 @@ typedef struct {
 
 /* How far posterior draws can move the predictors of rows, and the third-order shift of the
  * mean. The bounds of exact samplers are built from it. */
-typedef struct {
+typedef struct row_reach {
     float *norm;       /* n: |L^-1 x_i|, rounded up */
     double *third_sum; /* dim: sum of weight_i l_i''' |L^-1 x_i|^2 x_i / 2 */
     double *factor;    /* dim*dim: copy of L */
@@ -49,7 +51,7 @@ typedef struct {
 
 /* The requested results. Influence is in units of sqrt(u'Hu), over directions u uniform in
  * the metric of H. */
-typedef struct {
+typedef struct influence_target {
     float *rows[INFLUENCE_ORDERS]; /* n numbers per order, or NULL if not requested */
     /* Histograms instead of rows: `width` sums per order, filled by `count`; NULL: not
      * requested. */
@@ -65,7 +67,7 @@ typedef struct {
 } influence_target;
 
 /* Measures influence in one pass over the rows. */
-sbps_status influence_measure(const posterior *u, const influence_point *at,
+sbps_status influence_measure(const struct posterior *u, const influence_point *at,
                               const influence_target *to, sbps_error *err);
 
 /* The same as part of another sum over the rows: create, set_point, visit every row (from
@@ -74,7 +76,7 @@ typedef struct influence_meter influence_meter;
 
 /* Creates a meter that writes to *to (copied; its arrays are borrowed). The caller destroys
  * *out, also after a failure. */
-sbps_status influence_create(const posterior *u, const influence_target *to,
+sbps_status influence_create(const struct posterior *u, const influence_target *to,
                              influence_meter **out, sbps_error *err);
 /* Copies the point and resets what was measured. */
 sbps_status influence_set_point(influence_meter *in, const influence_point *at,

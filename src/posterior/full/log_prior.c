@@ -10,6 +10,9 @@
 #include "posterior/full/log_prior.h"
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
+#include "model/prior/prior.h"
+#include "posterior/full/posterior.h"
+#include "table/rows.h"
 
 #include <string.h>
 

@@ -7,19 +7,21 @@
 #ifndef POSTERIOR_LOG_PRIOR_H
 #define POSTERIOR_LOG_PRIOR_H
 
-#include "posterior/full/posterior.h"
+#include <stddef.h>
+
+struct posterior;
 
 /* log prior(w) */
-double log_prior_value(const posterior *u, const double *w);
+double log_prior_value(const struct posterior *u, const double *w);
 /* out (dim) += factor * grad log prior(w) */
-void log_prior_gradient(const posterior *u, const double *w, double factor, double *out);
+void log_prior_gradient(const struct posterior *u, const double *w, double factor, double *out);
 /* out (dim*dim) += factor * Hess log prior(w) */
-void log_prior_hessian(const posterior *u, const double *w, double factor, double *out);
+void log_prior_hessian(const struct posterior *u, const double *w, double factor, double *out);
 /* out (dim) += factor * diagonal of Hess log prior(w) */
-void log_prior_diagonal(const posterior *u, const double *w, double factor, double *out);
+void log_prior_diagonal(const struct posterior *u, const double *w, double factor, double *out);
 /* out (dim) += factor * Hess log prior(w) v */
-void log_prior_product(const posterior *u, const double *w, const double *v, double factor,
-                       double *out);
+void log_prior_product(const struct posterior *u, const double *w, const double *v,
+                       double factor, double *out);
 
 /* The part of the variance of w_j that the priors alone determine. With factor the Cholesky
  * factor of the Hessian H of U at w, P the priors' part of H and x = H^-1 e_j, the result is
@@ -28,17 +30,12 @@ void log_prior_product(const posterior *u, const double *w, const double *v, dou
  *
  * It is 1 where the rows carry no information on w_j (an empty column, or one of two equal
  * columns) and near 0 where they determine it. x and y are scratch of dim numbers each. */
-double log_prior_fraction(const posterior *u, const double *w, const double *factor, size_t j,
-                          double *x, double *y);
+double log_prior_fraction(const struct posterior *u, const double *w, const double *factor,
+                          size_t j, double *x, double *y);
 
-/* True if coordinate j is a centred intercept. */
-static inline bool log_prior_centred(const posterior *u, size_t j)
-{
-    return u->centred && j % u->data->d == 0 && j / u->data->d < u->centred;
-}
 /* s_j(w), the argument of prior j; being linear in w it also applies to directions. */
-double log_prior_argument(const posterior *u, const double *w, size_t j);
+double log_prior_argument(const struct posterior *u, const double *w, size_t j);
 /* out += slope * ds_j/dw for a centred intercept j. */
-void log_prior_spread(const posterior *u, size_t j, double slope, double *out);
+void log_prior_spread(const struct posterior *u, size_t j, double slope, double *out);
 
 #endif

@@ -11,7 +11,7 @@
 #include "model/prior/prior.h"
 #include "table/rows.h"
 
-typedef struct {
+typedef struct posterior {
     const rows *data; /* borrowed */
     const model_kind *model;
     void *self;                        /* state of the model */
@@ -32,6 +32,12 @@ typedef struct {
     mean_function mean; /* mean function of a predictor model, or MEAN_OTHER */
     const kernels *k;
 } posterior;
+
+/* True if coordinate j is a centred intercept. */
+static inline bool log_prior_centred(const posterior *u, size_t j)
+{
+    return u->centred && j % u->data->d == 0 && j / u->data->d < u->centred;
+}
 
 /* Opens a posterior with flat priors. data is borrowed until posterior_destroy; shape may be
  * NULL for models without one. On failure *out is NULL. */
@@ -84,7 +90,7 @@ sbps_status posterior_hessian_vector(const posterior *u, const double *w, const 
                                      double *hv, sbps_error *err);
 
 /* Second-order expansion of U at a point; the three arrays belong to the caller. */
-typedef struct {
+typedef struct expansion {
     double *value, *gradient, *hessian; /* 1, dim, dim*dim */
 } expansion;
 

@@ -1,6 +1,11 @@
 #include "posterior/full/row_cache.h"
 #include "core/memory.h"
 #include "linalg/cholesky.h"
+#include "model/likelihood/model.h"
+#include "posterior/full/control.h"
+#include "posterior/full/influence.h"
+#include "posterior/full/posterior.h"
+#include "table/rows.h"
 
 #include <stdlib.h>
 #include <string.h>

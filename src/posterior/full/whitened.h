@@ -4,7 +4,9 @@
 #ifndef POSTERIOR_WHITENED_H
 #define POSTERIOR_WHITENED_H
 
+#include "model/likelihood/model.h"
 #include "posterior/full/influence.h"
+#include "posterior/full/posterior.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

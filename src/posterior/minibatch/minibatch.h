@@ -9,6 +9,7 @@
 #include "core/rng.h"
 #include "posterior/full/control.h"
 #include "posterior/full/log_prior.h"
+#include "posterior/full/posterior.h"
 #include "posterior/minibatch/potential.h"
 #include "posterior/minibatch/strata.h"
 #include "table/gathered_rows.h"

@@ -37,6 +37,7 @@
 #include "linalg/dense_matrix.h"
 #include "linalg/real.h"
 #include "posterior/full/control.h"
+#include "posterior/full/influence.h"
 #include "posterior/minibatch/row_terms.h"
 #include "table/row_sums.h"
 
@@ -199,7 +200,7 @@ static void set_radii(bound_table *tables, size_t d)
  * of every row, see bounds.h. The caller frees them with bound_tables_free, also after a
  * failure. */
 static sbps_status bound_tables_fill(const posterior *u, const control *cv, const float *norm,
-                              bound_table *tables, sbps_error *err)
+                                     bound_table *tables, sbps_error *err)
 {
     size_t n = u->data->local_rows;
     uint16_t *buffer = malloc(BOUND_TABLES * n * sizeof *buffer);
@@ -559,4 +560,3 @@ pair_ratio bounds_compare(potential *of, const point_pair *pair, rng *random)
     u->is.had_nan = u->is.had_nan || isnan(ratio.log_ratio);
     return ratio;
 }
-

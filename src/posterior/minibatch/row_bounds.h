@@ -4,9 +4,11 @@
 #ifndef POSTERIOR_ROW_BOUNDS_H
 #define POSTERIOR_ROW_BOUNDS_H
 
-#include "posterior/full/control.h"
-#include "posterior/full/influence.h"
 #include "posterior/minibatch/bounds.h"
+
+struct control;
+struct posterior;
+struct row_reach;
 
 typedef struct row_bounds row_bounds;
 
@@ -14,9 +16,9 @@ typedef struct row_bounds row_bounds;
  * is the transpose of A. white: A A' is the posterior covariance, without which the mean is
  * not known. known: reach at the same reference, if it was gathered, or NULL: then it takes
  * a pass over the rows. */
-sbps_status row_bounds_create(const posterior *target, const control *cv, row_map map,
-                              bool white, const row_reach *known, row_bounds **out,
-                              sbps_error *err);
+sbps_status row_bounds_create(const struct posterior *target, const struct control *cv,
+                              row_map map, bool white, const struct row_reach *known,
+                              row_bounds **out, sbps_error *err);
 void row_bounds_destroy(row_bounds *r); /* Frees r; NULL is fine. */
 
 /* Expected cost for a pair of posterior draws. */

@@ -4,6 +4,7 @@
 #define POSTERIOR_LAPLACE_H
 
 #include "core/rng.h"
+#include "posterior/full/posterior.h"
 #include "posterior/mode/mode.h"
 
 /* Inverts the Hessian at the mode into covariance (dim*dim) and its square-rooted diagonal

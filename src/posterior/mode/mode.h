@@ -2,10 +2,13 @@
 #ifndef POSTERIOR_MODE_H
 #define POSTERIOR_MODE_H
 
-#include "linalg/metric/metric.h"
-#include "posterior/full/row_cache.h"
+#include "core/status.h"
 
-typedef struct {
+struct metric;
+struct posterior;
+struct row_cache;
+
+typedef struct mode {
     double *w; /* dim: the mode */
     /* dim*dim: the Hessian of U there, made positive definite by a ridge where it was not;
      * NULL from mode_find_wide. */
@@ -43,26 +46,28 @@ typedef struct {
  * Fails with SBPS_NO_MODE and an explanation, for example of a separable table with a flat
  * prior. For a model that may lack a mode within reach, the best point reached takes its
  * place: then `gradient_norm` is large and `ridge` is 1e-3 or more. */
-sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err);
+sbps_status mode_find(const struct posterior *u, const double *start, mode **out,
+                      sbps_error *err);
 /* The same for a reference point, which need not be exact: in a long table it is within
  * about 0.3 posterior sd per coordinate, after less than three passes over the rows. cache:
  * NULL, or filled at the point found; complete unless cache->complete is false. */
-sbps_status mode_near(const posterior *u, const double *start, row_cache *cache, mode **out,
-                      sbps_error *err);
+sbps_status mode_near(const struct posterior *u, const double *start, struct row_cache *cache,
+                      mode **out, sbps_error *err);
 /* The mode of a subset, the first rows: one in `one_in` of the table or more, with the
  * Hessian scaled to all rows. NULL if the table is short or the subset has no mode. */
-mode *mode_of_subset(const posterior *u, size_t one_in);
+mode *mode_of_subset(const struct posterior *u, size_t one_in);
 /* Finds the mode by the requested method; the message of a failure names methods that apply. */
-sbps_status mode_find_by(const posterior *u, const double *start, const mode_request *how,
-                         mode **out, sbps_error *err);
+sbps_status mode_find_by(const struct posterior *u, const double *start,
+                         const mode_request *how, mode **out, sbps_error *err);
 /* Uses w as the mode. precision: dim*dim, positive definite, in place of the Hessian; NULL:
  * the Hessian at w. */
-sbps_status mode_take(const posterior *u, const double *w, const double *precision, mode **out,
-                      sbps_error *err);
+sbps_status mode_take(const struct posterior *u, const double *w, const double *precision,
+                      mode **out, sbps_error *err);
 /* Finds the mode without a Hessian, in the scales of metric a: until |A' grad U| <= goal or
  * no step lowers U. held: dim flags of coordinates that stay fixed, or NULL. */
-sbps_status mode_find_wide(const posterior *u, const double *start, const metric *a,
-                           const bool *held, double goal, mode **out, sbps_error *err);
+sbps_status mode_find_wide(const struct posterior *u, const double *start,
+                           const struct metric *a, const bool *held, double goal, mode **out,
+                           sbps_error *err);
 /* Frees m; NULL is fine. */
 void mode_destroy(mode *m);
 

@@ -17,7 +17,10 @@
  * for these the profile with the others fixed resembles the marginal. */
 #include "posterior/mode/profile.h"
 #include "core/memory.h"
+#include "linalg/metric/metric.h"
+#include "posterior/full/posterior.h"
 #include "posterior/mode/laplace.h"
+#include "posterior/mode/mode.h"
 
 #include <math.h>
 #include <stdlib.h>

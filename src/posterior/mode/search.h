@@ -11,6 +11,7 @@
 
 #include "linalg/cholesky.h"
 #include "linalg/metric/metric.h"
+#include "posterior/full/posterior.h"
 #include "posterior/full/row_cache.h"
 #include "posterior/mode/mode.h"
 
