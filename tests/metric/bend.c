@@ -1,6 +1,6 @@
 /* Warped coordinates: derivatives, the inverse, and the distributions they were made for. */
 #include "check.h"
-#include "linalg/metric/warp.h"
+#include "linalg/metric/metric.h"
 
 static const warp below = {
     .sign = 1.0, .unit = 3.0, .boundary = 0.2, .reach = 7.0, .start = -0.4};

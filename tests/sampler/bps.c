@@ -6,7 +6,7 @@
 #include "model/likelihood/model_kinds.h"
 #include "sampler/core/sampler_kinds.h"
 #include "sampler/exact/bps.h"
-#include "sampler/exact/slope_noise.h"
+#include "sampler/exact/exact_arrival.h"
 
 /* ---- noise ---- */
 

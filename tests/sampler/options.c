@@ -117,7 +117,7 @@ TEST(the_scale_of_decay_is_learned_from_the_curvature_of_the_rate)
 
 /* ---- Gaussian process ---- */
 
-/* Dense normal equations: K as in process.c with a level of variance 1e8, by elimination. */
+/* Dense normal equations: K as in regression.c with a level of variance 1e8, by elimination. */
 static void dense_prediction(const process *p, double t, double *mean, double *variance)
 {
     double k[8][10], level = 1e8;

@@ -3,7 +3,7 @@
 #define POSTERIOR_PROFILE_H
 
 #include "core/status.h"
-#include "linalg/metric/warp.h"
+#include "linalg/metric/metric.h"
 
 struct metric;
 struct mode;

@@ -4,7 +4,7 @@
 #define SAMPLER_ARRIVAL_H
 
 #include "linalg/real.h"
-#include "sampler/band/process.h"
+#include "sampler/band/regression.h"
 
 typedef struct {
     regression_fit fit;

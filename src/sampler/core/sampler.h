@@ -7,7 +7,6 @@
 #include "core/memory.h"
 #include "core/rng.h"
 #include "linalg/metric/metric.h"
-#include "linalg/metric/warp.h"
 #include "path/path.h"
 #include "posterior/minibatch/potential.h"
 #include "sampler/band/settings.h"

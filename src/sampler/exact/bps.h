@@ -3,7 +3,7 @@
 #define SAMPLER_BPS_H
 
 #include "sampler/core/sampler.h"
-#include "sampler/exact/cell_thinning.h"
+#include "sampler/exact/exact_arrival.h"
 
 typedef struct {
     rng random;

@@ -2,7 +2,7 @@
  *
  *   w = centre + g(A z),   V(z) = U(w) - sum log g'(x_j),   x = A z,                        (1)
  *
- * where g is the identity but for warped coordinates (linalg/metric/warp.h). */
+ * where g is the identity but for warped coordinates (linalg/metric/metric.h). */
 #ifndef SAMPLER_FULL_TARGET_H
 #define SAMPLER_FULL_TARGET_H
 

@@ -4,8 +4,8 @@
  * was violated and (G~/lambda - 1) bounces that should have happened did not: the event
  * counts them. */
 #include "sampler/sbps/band_segment.h"
+
 #include "linalg/real.h"
-#include "sampler/band/report_observation.h"
 
 #include <math.h>
 
@@ -182,4 +182,29 @@ void band_segment_inspect(const sampler *s, inspection *x)
     observation_inspect(&state->last, x);
     slope_regression_inspect(&state->view, x);
     calibration_inspect(&state->widths, x);
+}
+
+/* ---- reports of observations ----
+ *
+ * Without an arrival lambda is the band itself, not a chord over it. */
+
+void report_observation(const observation_sink *w, observation_kind kind, double t,
+                        observation o)
+{
+    slope_observation l = {.kind = kind, .t = t, .slope = o.slope, .variance = o.variance};
+    l.mean = l.sd = l.rate = l.from = l.rate_from = NAN;
+    w->take(w->self, &l);
+}
+
+void report_under_band(const observation_sink *w, observation_kind kind, const band *b,
+                       double from, const arrival *a, const observation *o, bool bounced)
+{
+    slope_observation l = {
+        .kind = kind, .bounced = bounced, .t = a->time, .rate = a->rate, .from = from};
+    l.slope = o ? o->slope : NAN;
+    l.variance = o ? o->variance : NAN;
+    l.mean = band_mean(b, a->time);
+    l.sd = band_sd(b, a->time);
+    l.rate_from = larger(band_at(b, from), 0.0);
+    w->take(w->self, &l);
 }

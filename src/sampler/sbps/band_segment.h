@@ -4,6 +4,8 @@
 #ifndef SAMPLER_BAND_SEGMENT_H
 #define SAMPLER_BAND_SEGMENT_H
 
+#include "path/path.h"
+#include "sampler/band/arrival.h"
 #include "sampler/band/calibration.h"
 #include "sampler/band/slope_regression.h"
 #include "sampler/core/sampler.h"
@@ -53,5 +55,16 @@ void band_segment_step(sampler *s, const segment_kind *kind, segment *out);
 void band_segment_calibrate(sampler *s, bool on);
 const calibration *band_segment_curve(const sampler *s);
 void band_segment_inspect(const sampler *s, inspection *x);
+
+/* ---- reports of observations, to the sink that was set (never NULL here) ---- */
+
+/* An observation without a band: the first of a segment, or an auxiliary one ahead of the
+ * particle. */
+void report_observation(const observation_sink *w, observation_kind kind, double t,
+                        observation o);
+/* One under a band that began at time `from`; `o` NULL: the segment ended without an
+ * observation. */
+void report_under_band(const observation_sink *w, observation_kind kind, const band *b,
+                       double from, const arrival *a, const observation *o, bool bounced);
 
 #endif

@@ -21,7 +21,6 @@
  *
  * Pakman, Gilboa, Carlson, Paninski (2017), ICML, section 4 and Supplement C. */
 #include "linalg/real.h"
-#include "sampler/band/report_observation.h"
 #include "sampler/core/sampler_kinds.h"
 #include "sampler/sbps/band_segment.h"
 
