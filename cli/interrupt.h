@@ -33,4 +33,13 @@ void failed_writes_report(void);
 /* Ends the program by SIGPIPE, as is usual when the reader of a pipe has gone. */
 void broken_pipe(void);
 
+/* ---- calls that may crash run in a child process ---- */
+
+/* Calls work(self, err) in a child process and returns its status and message. If the child
+ * dies the status is SBPS_NO_MEM, with `path` in the message. Output to standard output is
+ * flushed; other changes to memory are lost. If no child can be created, `work` is called in
+ * this process. */
+sbps_status guard(const char *path, sbps_status (*work)(const void *self, sbps_error *err),
+                  const void *self, sbps_error *err);
+
 #endif

@@ -9,7 +9,6 @@
  * draws that cannot be written to the output are saved in a temporary folder. */
 #include "cli/output.h"
 #include "cli/cli.h"
-#include "cli/guard.h"
 #include "cli/interrupt.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 /* sbps predict: predictions of a stored run for new rows. */
 #include "cli/cli.h"
-#include "cli/guard.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress.h"

@@ -1,6 +1,6 @@
 /* sbps score, sbps loo, sbps check, sbps compare: how well stored runs fit and predict rows. */
 #include "cli/cli.h"
-#include "cli/guard.h"
+#include "cli/interrupt.h"
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Subcommands that report on a stored run: sbps summary, diagnose, contrast and report. Each
- * reads the run in a child process (guard.h). */
+ * reads the run in a child process (guard). */
 #include "cli/cli.h"
-#include "cli/guard.h"
+#include "cli/interrupt.h"
 #include "cli/output.h"
 
 /* What the child process needs. */

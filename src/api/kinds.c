@@ -1,5 +1,5 @@
 /* Lists of models, families, samplers, priors and summary columns. */
-#include "api/sized.h"
+#include "api/arguments.h"
 #include "inference/options/options.h"
 #include "inference/run/run.h"
 #include "output/summary/summary.h"

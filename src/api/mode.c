@@ -1,6 +1,5 @@
 /* The mode and Laplace's approximation for a caller. */
 #include "api/arguments.h"
-#include "api/sized.h"
 #include "inference/run/approximate.h"
 #include "output/summary/approximation.h"
 

@@ -1,8 +1,6 @@
 /* Predictions, scores and checks for a caller. */
 #include "output/predict/predict.h"
 #include "api/arguments.h"
-#include "api/scoring.h"
-#include "api/sized.h"
 #include "output/check/predictive_checks.h"
 #include "output/predict/score.h"
 

@@ -1,15 +1,12 @@
 /* Results for a caller: made of a run, read, summarised and written. */
 #include "api/arguments.h"
-#include "api/scoring.h"
-#include "api/sized.h"
 #include "core/memory.h"
 #include "inference/run/collect.h"
 #include "inference/run/run.h"
 #include "output/contrast/contrast.h"
 #include "output/page/page.h"
 #include "output/summary/summary.h"
-#include "store/netcdf_file.h"
-#include "store/result_csv.h"
+#include "store/result.h"
 
 #include <stdlib.h>
 #include <string.h>

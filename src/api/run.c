@@ -1,7 +1,6 @@
 /* Runs for a caller. */
 #include "inference/run/run.h"
 #include "api/arguments.h"
-#include "api/sized.h"
 #include "inference/run/describe.h"
 #include "inference/run/group_effects.h"
 

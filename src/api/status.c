@@ -1,7 +1,9 @@
-/* Versions, descriptions of statuses, text for callers. */
+/* Versions, descriptions of statuses, text for callers; ranks. */
 #include "core/status.h"
 #include "api/arguments.h"
 #include "core/printable.h"
+#include "core/ranks/ranks.h"
+#include "sbps_ranks.h"
 #include "store/atomic_file.h"
 
 #include <stdlib.h>
@@ -36,4 +38,50 @@ sbps_status sbps_text_write(const char *text, const char *path, sbps_error *err)
     if (status != SBPS_OK) return status;
     file_write(&file, text, strlen(text));
     return file_commit(&file, err);
+}
+
+/* ---- ranks ---- */
+
+sbps_status sbps_ranks_open(sbps_ranks **out, sbps_error *err)
+{
+    REQUIRE_OUT(out);
+    return ranks_open(out, err);
+}
+
+sbps_status sbps_ranks_open_on(const void *comm, sbps_ranks **out, sbps_error *err)
+{
+    REQUIRE_OUT(out);
+    REQUIRE(comm);
+    return ranks_open_on(comm, out, err);
+}
+
+void sbps_ranks_close(sbps_ranks *among)
+{
+    ranks_close(among);
+}
+
+size_t sbps_ranks_size(const sbps_ranks *among)
+{
+    return ranks_size(among);
+}
+
+size_t sbps_ranks_rank(const sbps_ranks *among)
+{
+    return ranks_rank(among);
+}
+
+void sbps_ranks_traffic(const sbps_ranks *among, double *messages, double *bytes)
+{
+    if (messages) *messages = among ? among->messages : 0.0;
+    if (bytes) *bytes = among ? among->bytes : 0.0;
+}
+
+bool sbps_ranks_exchange_codes(sbps_ranks *among, int code, size_t *first_failed)
+{
+    return first_failed && ranks_collect_status(among, code, first_failed);
+}
+
+void sbps_ranks_end_all(sbps_ranks *among, int code)
+{
+    if (among) among->by->end_all(among->self, code);
 }

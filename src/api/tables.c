@@ -1,6 +1,5 @@
 /* Tables for a caller: read, copied, converted, generated or empty. */
 #include "api/arguments.h"
-#include "api/sized.h"
 #include "core/ranks/ranks.h"
 #include "inference/options/target.h"
 #include "inference/run/make_table.h"

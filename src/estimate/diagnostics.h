@@ -7,6 +7,7 @@
 #include "core/status.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define DRAW_SUMMARY(X)                                                                        \
     X(mean)                                                                                    \
@@ -73,5 +74,18 @@ double effect_rhat_limit(size_t effects, double mean_ess, size_t chains);
  * `required`: estimates of ESS have a relative error of a tenth, so that the smallest of many
  * is lower by chance. */
 double effect_ess_limit(size_t effects, double required);
+
+/* ---- discrete Fourier transform of a power-of-two number of points ---- */
+
+typedef struct {
+    double re, im;
+} point;
+
+/* Returns the smallest power of two that is at least n. */
+size_t fft_size(size_t n);
+/* Computes roots[k] = exp(-2 pi i k / n) for k < n/2, n a power of two. */
+void fft_roots(size_t n, point *roots);
+/* Transforms in place: z_k <- sum_j z_j exp(-2 pi i j k / n). */
+void fft_forward(size_t n, const point *roots, point *z);
 
 #endif

@@ -18,7 +18,7 @@
 #include "ingest/design/design_matrix.h"
 #include "ingest/design/shuffle_stream.h"
 #include "ingest/design/storage.h"
-#include "ingest/text/converted.h"
+#include "ingest/ingest.h"
 #include "ingest/text/parts.h"
 #include "table/mapped_table.h"
 #include "table/row_groups.h"

@@ -30,4 +30,14 @@ sbps_status rows_from_columns(const sbps_frame *from, const rows_spec *spec, row
 sbps_status rows_from_arrow(struct ArrowArrayStream *stream, const rows_spec *spec, rows **out,
                             sbps_error *err);
 
+/* ---- tables that `sbps convert` wrote ---- */
+
+/* Maps the table at `path` into *out, which the caller owns. Fails if an option of `spec`
+ * contradicts those of the conversion. */
+sbps_status converted_read(const char *path, const rows_spec *spec, rows **out,
+                           sbps_error *err);
+/* Copies a comma list without the blanks around its names; the caller frees it. NULL: no
+ * memory. */
+char *table_list(const char *list);
+
 #endif

@@ -17,11 +17,11 @@
  * that memory ran out, so the image is read back and compared before it is written. This needs
  * memory for two more copies of the draws. Threads build their images one at a time
  * (store/netcdf_lock.h). */
-#include "store/netcdf_file.h"
 #include "core/memory.h"
 #include "store/atomic_file.h"
 #include "store/layout.h"
 #include "store/netcdf_lock.h"
+#include "store/result.h"
 #include "store/trailer.h"
 
 #include <errno.h>

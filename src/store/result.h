@@ -107,4 +107,18 @@ bool result_same(const result *a, const result *b);
  * bytes; see sbps_result_recognise. */
 bool result_recognise(const char *path);
 
+/* ---- netcdf_file.c: results as NetCDF-4 files in ArviZ's layout ---- */
+
+/* Writes the file atomically. */
+sbps_status result_write_netcdf(const result *r, const char *path, sbps_error *err);
+/* Reads and checks a file of result_write_netcdf; *out is the caller's. */
+sbps_status result_read_netcdf(const char *path, result **out, sbps_error *err);
+
+/* ---- result_csv.c: draws as CSV, one table or CmdStan's layout ---- */
+
+/* Writes one table, chain,draw,<names...>, atomically. */
+sbps_status result_write_csv(const result *r, const char *path, sbps_error *err);
+/* Writes one file per chain in CmdStan's layout: run.stan.csv -> run.stan_1.csv, ... */
+sbps_status result_write_stan(const result *r, const char *path, sbps_error *err);
+
 #endif

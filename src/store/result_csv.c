@@ -1,6 +1,5 @@
 /* Draws as CSV (RFC 4180 with plain line feeds): chain,draw,<names...>, both counted from 0 as
  * in the NetCDF file. */
-#include "store/result_csv.h"
 #include "core/decimal.h"
 #include "core/memory.h"
 #include "core/text.h"

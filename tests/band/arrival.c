@@ -1,8 +1,8 @@
 /* The first arrival under the chords of a band: chords lie over it, and the mass of the
  * chord rate up to the arrival is the exponential drawn. */
-#include "sampler/band/arrival.h"
 #include "check.h"
 #include "core/rng.h"
+#include "sampler/band/slope_regression.h"
 
 /* A band over a random segment; `down` starts it below zero. */
 static band random_band(rng *r, double floor, bool down)

@@ -1,6 +1,6 @@
 /* Writes a made-up run of many parameters: report_run FILE.nc PARAMETERS. */
 #include "report/fixture.h"
-#include "store/netcdf_file.h"
+#include "store/result.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,6 @@
 #include "check.h"
 
 #include "estimate/diagnostics.h"
-#include "estimate/fft.h"
 #include "estimate/normal_scores.h"
 
 #include <stdint.h>

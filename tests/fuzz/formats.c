@@ -18,7 +18,7 @@
 #include "inference/run/run.h"
 #include "ingest/text/matrix.h"
 #include "store/checkpoint.h"
-#include "store/netcdf_file.h"
+#include "store/result.h"
 #include "table/mapped_table.h"
 #include "table/row_groups.h"
 

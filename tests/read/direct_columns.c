@@ -1,6 +1,6 @@
 /* Columns that go straight to their places are the table that they are by way of rows that wait, whatever is asked of it; and where
  * they do not, nothing shows. */
-#include "ingest/memory/direct_columns.h"
+#include "ingest/memory/field_reader.h"
 
 #include "check.h"
 #include "fixture.h"

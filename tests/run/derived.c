@@ -10,7 +10,7 @@
 
 #include "inference/run/describe.h"
 #include "stat/sample.h"
-#include "store/netcdf_file.h"
+#include "store/result.h"
 
 #define GROUPS 12
 #define EACH   8

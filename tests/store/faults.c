@@ -10,8 +10,7 @@
 #include "store/path_files.h"
 
 #include "path/path.h"
-#include "store/netcdf_file.h"
-#include "store/result_csv.h"
+#include "store/result.h"
 
 #include <stdarg.h>
 

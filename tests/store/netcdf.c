@@ -3,8 +3,7 @@
 #include "check.h"
 
 #include "store/foreign.h"
-#include "store/netcdf_file.h"
-#include "store/result_csv.h"
+#include "store/result.h"
 #include "store/trailer.h"
 
 #include <netcdf.h>

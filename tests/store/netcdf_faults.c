@@ -4,7 +4,7 @@
  * The linker puts __wrap_CALL in the place of every CALL named here: see tests/CMakeLists.txt. */
 #include "check.h"
 
-#include "store/netcdf_file.h"
+#include "store/result.h"
 #include "store/sample.h"
 
 #include <netcdf.h>

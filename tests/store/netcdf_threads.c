@@ -4,9 +4,9 @@
 
 #include "sbps.h"
 #include "store/foreign.h"
-#include "store/netcdf_file.h"
 #include "store/netcdf_lock.h"
 #include "store/prediction_file.h"
+#include "store/result.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -4,9 +4,8 @@
 
 #include "store/foreign.h"
 
-#include "store/netcdf_file.h"
 #include "store/path_files.h"
-#include "store/result_csv.h"
+#include "store/result.h"
 
 static void store_text(const char *path, const char *text)
 {

@@ -1,7 +1,7 @@
 /* Draws as CSV and as Stan CSV: columns, quoting, exact numbers, all files or none. */
 #include "check.h"
 
-#include "store/result_csv.h"
+#include "store/result.h"
 #include "store/sample.h"
 
 #include <locale.h>

@@ -15,7 +15,6 @@
 #include "ingest/design/direct_text.h"
 #include "ingest/design/shuffle_stream.h"
 #include "ingest/design/storage.h"
-#include "ingest/distributed/partition_table.h"
 
 #include <string.h>
 

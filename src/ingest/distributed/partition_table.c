@@ -7,7 +7,7 @@
  * (table/row_partition.h) and its cells as read.
  *
  * Sparse rows need an additional pass that counts their entries. */
-#include "ingest/distributed/partition_table.h"
+#include "ingest/distributed/distributed_read.h"
 
 #include "core/threads.h"
 #include "ingest/design/shuffle_stream.h"

@@ -3,7 +3,7 @@
  * slices of rows are written there as they are read. That no row is dropped and the table is
  * dense is only known at the end; otherwise the work is discarded and the table is made like
  * others. */
-#include "ingest/memory/direct_columns.h"
+#include "ingest/memory/field_reader.h"
 
 #include "core/memory.h"
 #include "core/printable.h"

@@ -8,7 +8,7 @@
 #include "core/printable.h"
 #include "core/threads.h"
 #include "ingest/design/design_matrix.h"
-#include "ingest/text/header.h"
+#include "ingest/schema/column_index.h"
 #include "ingest/text/source.h"
 #include <math.h>
 #include <stdlib.h>

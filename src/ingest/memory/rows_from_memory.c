@@ -4,7 +4,6 @@
 #include "ingest/design/design_matrix.h"
 #include "ingest/design/saved_schema.h"
 #include "ingest/ingest.h"
-#include "ingest/memory/direct_columns.h"
 #include "ingest/memory/field_reader.h"
 #include "ingest/text/source.h"
 
@@ -302,7 +301,7 @@ sbps_status rows_from_columns(const sbps_frame *from, const rows_spec *spec, row
     return status;
 }
 
-/* ---- new rows in memory: fields are read with a column schema made from the saved schema ---- */
+/* ---- new rows in memory, read with a column schema made from the saved schema ---- */
 
 struct saved_schema_frame {
     const saved_schema *b;

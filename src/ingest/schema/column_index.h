@@ -1,4 +1,5 @@
-/* The columns of a table by number and by name, and comma lists of names. */
+/* The columns of a table by number and by name, comma lists of names, and names in the header
+ * of a file. */
 #ifndef INGEST_COLUMN_INDEX_H
 #define INGEST_COLUMN_INDEX_H
 
@@ -51,5 +52,18 @@ sbps_status column_index_find(const column_index *x, const char *path, const cha
 bool next_in_list(const char **list, char *name);
 /* Returns `option`, or NULL if it is NULL or blank. */
 const char *nonblank_text(const char *option);
+
+/* ---- the first lines of a delimited file: the separator and the names of the columns ---- */
+
+/* Returns the separator of the lines [begin, end): ',' '\t' ';' '|', or ' ' for any run of
+ * blanks and tabs. */
+char header_separator(const char *begin, const char *end);
+/* Names the columns of a file without a header x1, x2, ... */
+sbps_status header_number(columns *c, sbps_error *err);
+/* Renames the second and later columns of one name, and adds a note about it. */
+sbps_status header_distinguish(columns *c, sbps_error *err);
+/* Marks a first column without a name as row names, which are left out, and adds a note about
+ * it. */
+sbps_status header_row_names(columns *c, sbps_error *err);
 
 #endif

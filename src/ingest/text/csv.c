@@ -1,7 +1,7 @@
 /* CSV (RFC 4180): quotes, doubled quotes, newlines in quotes, CRLF or LF, a last line with or
  * without its newline. Blanks around a cell are ignored. Cells may also be separated by tabs,
- * semicolons, bars or runs of blanks (header.h). Lines are counted as in an editor; messages
- * name the line on which a row begins.
+ * semicolons, bars or runs of blanks (header_separator). Lines are counted as in an editor;
+ * messages name the line on which a row begins.
  *
  * A record is parsed in the buffer. If it extends beyond the end (CELL_CUT), the buffer reads
  * on and the record is parsed again; the position of the source changes only after a complete
@@ -10,8 +10,8 @@
 #include "ingest/text/source.h"
 
 #include "core/printable.h"
+#include "ingest/schema/column_index.h"
 #include "ingest/schema/number.h"
-#include "ingest/text/header.h"
 #include "linalg/kernels.h"
 #include <math.h>
 #include <stdlib.h>

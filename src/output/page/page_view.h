@@ -65,7 +65,6 @@ void page_chains(text *t, const view *v);
 void page_growth(text *t, const view *v);
 /* densities.c: posteriors against priors. */
 void page_densities(text *t, const view *v);
-/* pairs.c: the most correlated parameters. */
 void page_pairs(text *t, const view *v);
 /* check_plots.c: rows against replicated tables. */
 void page_checks(text *t, const view *v);

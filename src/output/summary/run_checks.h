@@ -1,8 +1,8 @@
 /* The findings of `sbps diagnose`: problems of a run, and remarks about its table and its
  * priors.
  *
- * diagnose.c runs the checks and writes the report; run_checks.c lists them with their texts;
- * draw_checks.c and path_checks.c detect them. */
+ * run_checks.c lists the checks with their texts, runs them and writes the report;
+ * draw_checks.c and path_checks.c detect the findings. */
 #ifndef OUTPUT_RUN_CHECKS_H
 #define OUTPUT_RUN_CHECKS_H
 

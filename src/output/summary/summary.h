@@ -35,8 +35,8 @@ sbps_status report_parameter(const result *r, size_t index, sbps_parameter *out,
 /* The summary of all parameters in a format. *out is malloced (free). */
 sbps_status report_summary(const result *r, sbps_format format, char **out, sbps_error *err);
 
-/* diagnose.c: the findings of a run as text or JSON. *out is malloced (free); *findings gets their number
- * (NULL: not needed). */
+/* run_checks.c: the findings of a run as text or JSON. *out is malloced (free); *findings
+ * gets their number (NULL: not needed). */
 sbps_status report_diagnose(const result *r, sbps_format format, char **out, size_t *findings,
                             sbps_error *err);
 

@@ -6,7 +6,7 @@
 #define SAMPLER_CALIBRATION_H
 
 #include "core/inspect.h"
-#include "sampler/band/arrival.h"
+#include "sampler/band/slope_regression.h"
 
 #define BAND_CURVE 64
 

@@ -5,7 +5,6 @@
 #define SAMPLER_BAND_SEGMENT_H
 
 #include "path/path.h"
-#include "sampler/band/arrival.h"
 #include "sampler/band/calibration.h"
 #include "sampler/band/slope_regression.h"
 #include "sampler/core/sampler.h"

@@ -1,5 +1,5 @@
 /* Structs that carry their size. */
-#include "api/sized.h"
+#include "api/arguments.h"
 
 #include <string.h>
 
