@@ -15,7 +15,7 @@
 
 typedef struct pool_block pool_block;
 
-typedef struct {
+typedef struct pool {
     pool_block *last;
 } pool;
 
@@ -35,7 +35,7 @@ typedef struct {
     uint64_t hash;
 } byte_key;
 
-typedef struct {
+typedef struct byte_map {
     byte_key *slot; /* slots: a power of two, or 0 */
     size_t slots, count;
 } byte_map;

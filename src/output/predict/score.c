@@ -24,8 +24,10 @@
 #include "ingest/text/text_file.h"
 #include "linalg/pareto.h"
 #include "model/likelihood/model.h"
+#include "output/predict/loo.h"
 #include "output/predict/predict.h"
 #include "output/predict/predictor_draws.h"
+#include "output/predict/row_stream.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef OUTPUT_SCORE_H
 #define OUTPUT_SCORE_H
 
-#include "output/predict/loo.h"
+#include "store/result.h"
 
 /* See sbps_score, sbps_loo and sbps_compare. The caller frees *out. */
 sbps_status score_report(const result *r, const char *run, const char *data,
