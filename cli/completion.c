@@ -94,21 +94,6 @@ static void print_case(const sbps_option_info *flag)
     puts("' ;;");
 }
 
-static void print_command_names(void)
-{
-    for (size_t i = 0; command_at(i); i++) printf("%s%s", i ? " " : "", command_at(i)->name);
-}
-
-/* The flags of a subcommand, separated by spaces. */
-static void print_flag_list(const command *c)
-{
-    for (size_t k = 0; k < flag_count(c); k++) {
-        sbps_option_info flag = flag_at(c, k);
-        if (is_shown(&flag)) printf("--%s ", flag.name);
-    }
-    fputs("--help", stdout);
-}
-
 static void print_bash(void)
 {
     puts("# bash completion of sbps: eval \"$(sbps completion bash)\"\n"
@@ -117,13 +102,18 @@ static void print_bash(void)
          "values= flags=\n"
          "    if [ \"$COMP_CWORD\" -eq 1 ]; then");
     fputs("        COMPREPLY=($(compgen -W '", stdout);
-    print_command_names();
+    for (size_t i = 0; command_at(i); i++) printf("%s%s", i ? " " : "", command_at(i)->name);
     puts(" --help --version' -- \"$word\"))\n        return\n    fi\n    case $before in");
     each_flag_with_values(print_case);
     puts("    esac\n    case ${COMP_WORDS[1]} in");
     for (size_t i = 0; command_at(i); i++) {
         printf("    %s) flags='", command_at(i)->name);
-        print_flag_list(command_at(i));
+        const command *c = command_at(i);
+        for (size_t k = 0; k < flag_count(c); k++) {
+            sbps_option_info flag = flag_at(c, k);
+            if (is_shown(&flag)) printf("--%s ", flag.name);
+        }
+        fputs("--help", stdout);
         puts("' ;;");
     }
     puts("    esac\n"

@@ -111,16 +111,6 @@ static void print_notes(const char *notes)
     }
 }
 
-/* The report of --json. */
-static void print_table(const char *to, const sbps_table *table)
-{
-    fputs("{\"file\": ", stdout);
-    print_json_string(to);
-    printf(", \"rows\": %zu, \"notes\": [", sbps_table_rows(table));
-    print_notes(sbps_table_notes(table));
-    puts("]}");
-}
-
 /* Prints what was decided about the data: the notes that the new table reports whenever it is
  * used. */
 static sbps_status report_notes(const char *from, const char *to, bool json, sbps_error *err)
@@ -129,7 +119,13 @@ static sbps_status report_notes(const char *from, const char *to, bool json, sbp
     sbps_table *table = NULL;
     sbps_status status = sbps_options_create(&none, err);
     if (status == SBPS_OK) status = sbps_table_read(to, none, NULL, &table, err);
-    if (status == SBPS_OK && json) print_table(to, table);
+    if (status == SBPS_OK && json) {
+        fputs("{\"file\": ", stdout);
+        print_json_string(to);
+        printf(", \"rows\": %zu, \"notes\": [", sbps_table_rows(table));
+        print_notes(sbps_table_notes(table));
+        puts("]}");
+    }
     if (status == SBPS_OK && !json) inputs_report(from, table);
     sbps_table_destroy(table);
     sbps_options_destroy(none);

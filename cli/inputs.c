@@ -139,16 +139,10 @@ sbps_status inputs_check(const char *who, const sbps_options *options, const cha
     return status == SBPS_OK ? inputs_check_kind(options, "model", "models", err) : status;
 }
 
-/* Length of the first file name of `data`. */
-static int label_length(const char *data)
-{
-    return (int)strcspn(data, "\n");
-}
-
 void inputs_report(const char *data, const sbps_table *table)
 {
     const char *notes = sbps_table_notes(table);
-    int label = label_length(data);
+    int label = (int)strcspn(data, "\n");
     for (size_t length; *notes; notes += length + (notes[length] == '\n')) {
         length = strcspn(notes, "\n");
         print_message("%.*s%s: %.*s", label, data, data[label] ? ", ..." : "", (int)length,

@@ -26,18 +26,13 @@ static void exit_now(int code)
     _exit(code);
 }
 
-/* Signals that end the program at their second occurrence. */
-static bool is_request(int number)
-{
-    return number == SIGINT || number == SIGTERM || number == SIGHUP;
-}
-
 /* A notice may come repeatedly, as SIGXCPU does each second, or before SIGTERM: while draws are
  * saved it does not end the program. */
 static void on_signal(int number)
 {
     static const char message[] = "\nsbps: interrupted\n";
-    bool request = is_request(number);
+    /* These signals end the program at their second occurrence. */
+    bool request = number == SIGINT || number == SIGTERM || number == SIGHUP;
     if (request)
         requests++;
     else

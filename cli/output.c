@@ -182,12 +182,6 @@ static bool same_place(const char *path, const char *other)
     return !strcmp(last_part(path), last_part(other)) && is_same_file(folder, folder_other);
 }
 
-/* A resumed run may continue to write the same checkpoint. */
-static bool may_be_one(const named_file *a, const named_file *b)
-{
-    return !strcmp(a->flag, "--checkpoint") && !strcmp(b->flag, "--resume");
-}
-
 /* Whether it is one of the files that match a pattern. */
 static bool is_matched(const char *path, const char *pattern)
 {
@@ -214,7 +208,8 @@ bool is_data(const char *path, const char *data)
 /* File a is written; b is another file of the command. */
 static sbps_status check_pair(const named_file *a, const named_file *b, sbps_error *err)
 {
-    if (may_be_one(a, b)) return SBPS_OK;
+    /* A resumed run may continue to write the same checkpoint. */
+    if (!strcmp(a->flag, "--checkpoint") && !strcmp(b->flag, "--resume")) return SBPS_OK;
     if (*b->flag && same_place(a->path, b->path))
         return set_error(err, SBPS_BAD_ARG,
                          "%s: %s is also the file of %s: choose another name", a->flag, a->path,

@@ -180,31 +180,19 @@ static void set_clock(status_line *w)
     w->next.tv_sec += w->bar ? STATUS_BAR_SECONDS : STATUS_LINE_SECONDS;
 }
 
-/* Removes the line from the terminal. */
-static void clear_line(status_line *w)
-{
-    if (w->drawn) fputs("\r\033[K", stderr);
-    w->drawn = false;
-}
-
-/* Passes through the rows so far; their total is not known. */
-static void format_passes(const sbps_table *table, double seconds, size_t size, char *out)
-{
-    char speed[32];
-    double passes = sbps_table_passes(table);
-    format_count(passes * (double)sbps_table_rows(table) / seconds, sizeof speed, speed);
-    snprintf(out, size, ", %.1f passes through the rows, %s rows/s", passes, speed);
-}
-
 /* Prints or redraws the line, and schedules the next one. */
 static void print_status(status_line *w)
 {
     char time[32], far[192];
     double seconds = (double)(w->next.tv_sec - w->since.tv_sec);
     format_duration(seconds, sizeof time, time);
-    if (w->table)
-        format_passes(w->table, seconds, sizeof far, far);
-    else
+    if (w->table) {
+        /* Passes through the rows so far; their total is not known. */
+        char speed[32];
+        double passes = sbps_table_passes(w->table);
+        format_count(passes * (double)sbps_table_rows(w->table) / seconds, sizeof speed, speed);
+        snprintf(far, sizeof far, ", %.1f passes through the rows, %s rows/s", passes, speed);
+    } else
         format_bytes_done(w->done, w->all, seconds, sizeof far, far);
     if (w->bar)
         fprintf(stderr, "\r%s, %s%s\033[K", w->what, time, far);
@@ -257,7 +245,8 @@ void status_line_set(status_line *w, const char *what, const sbps_table *table)
 {
     if (!w) return;
     pthread_mutex_lock(&w->lock);
-    clear_line(w);
+    if (w->drawn) fputs("\r\033[K", stderr);
+    w->drawn = false;
     w->what = what;
     w->table = table;
     w->done = w->all = NAN;

@@ -182,13 +182,6 @@ static void warn_about_result(const verdict *v, const sbps_options *options, con
                       v->bias, v->se, budget, more);
 }
 
-/* Without draws the file of an earlier run is not replaced by an empty one. */
-static void report_no_draws(const char *path)
-{
-    print_message("there are no draws yet: %s was %s", path,
-                  access(path, F_OK) == 0 ? "not changed" : "not written");
-}
-
 /* Prints where the group effects are, and the error of their approximation. */
 static void report_effects(const char *path, const sbps_effects *written)
 {
@@ -233,7 +226,12 @@ static sbps_status save_result(const sbps_run *run, const task *of, sbps_error *
     if (status != SBPS_OK) return status;
     bool first = is_first_rank(of->ranks); /* all ranks have the same result */
     if (sbps_result_draws(result) == 0 || !first) {
-        if (first) report_no_draws(sbps_options_get(options, "output"));
+        if (first) {
+            /* The file of an earlier run is not replaced by an empty one. */
+            const char *path = sbps_options_get(options, "output");
+            print_message("there are no draws yet: %s was %s", path,
+                          access(path, F_OK) == 0 ? "not changed" : "not written");
+        }
         sbps_result_destroy(result);
         return SBPS_OK;
     }

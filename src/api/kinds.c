@@ -21,14 +21,6 @@ static bool needs_table(const void *kind)
     return !model->facts.rowless;
 }
 
-/* What a summary's columns are. */
-static bool describe_column(size_t index, sbps_kind_info *out)
-{
-    const column *c = column_at(index);
-    if (c) *out = (sbps_kind_info){.name = c->name, .summary = c->summary, .needs_table = true};
-    return c != NULL;
-}
-
 /* R's names, each with the sentence of the model that it stands for. */
 static bool describe_family(size_t index, sbps_kind_info *out)
 {
@@ -47,7 +39,13 @@ static bool describe_kind(const char *family, size_t index, sbps_kind_info *out)
         const void *kinds;
     } families[] = {
         {"models", model_kinds}, {"samplers", sampler_kinds}, {"priors", prior_kinds}};
-    if (!strcmp(family, "columns")) return describe_column(index, out);
+    if (!strcmp(family, "columns")) {
+        const column *c = column_at(index);
+        if (c)
+            *out =
+                (sbps_kind_info){.name = c->name, .summary = c->summary, .needs_table = true};
+        return c != NULL;
+    }
     if (!strcmp(family, "families")) return describe_family(index, out);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         if (strcmp(families[i].family, family)) continue;

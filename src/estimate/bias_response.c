@@ -251,16 +251,6 @@ static void respond(workspace *w)
     }
 }
 
-/* The response to all missed bounces. */
-static void respond_to_all(workspace *w, const bias *chains, const bias_statement *out)
-{
-    size_t d = w->d;
-    bias_all(chains, w->count, &w->part);
-    respond(w);
-    memcpy(out->mean, w->answer.mean, d * sizeof *out->mean);
-    memcpy(out->sd, w->answer.sd, d * sizeof *out->sd);
-}
-
 /* ---- error ---- */
 
 /* Adds weight times the squared deviation of the answer from its share of the total
@@ -350,7 +340,11 @@ sbps_status bias_respond(const bias *chains, size_t count, const draw_block *blo
         status = fail(err, SBPS_BAD_ARG, "the draws do not span the space of the parameters");
         goto done;
     }
-    respond_to_all(&w, chains, out);
+    /* The response to all missed bounces. */
+    bias_all(chains, w.count, &w.part);
+    respond(&w);
+    memcpy(out->mean, w.answer.mean, w.d * sizeof *out->mean);
+    memcpy(out->sd, w.answer.sd, w.d * sizeof *out->sd);
     find_errors(&w, chains, out);
 done:
     free(w.memory);

@@ -135,11 +135,6 @@ double quantile_sorted(size_t n, const double *sorted, double probability)
     return (1.0 - weight) * low + weight * high;
 }
 
-static double median_sorted(size_t n, const double *sorted)
-{
-    return n % 2 ? sorted[n / 2] : precise_mean(2, sorted + n / 2 - 1);
-}
-
 static bool has_nan(size_t n, const double *x)
 {
     for (size_t i = 0; i < n; i++)
@@ -274,15 +269,6 @@ static size_t correlations(halves *h, const double *x, double within, double var
     return t;
 }
 
-/* Geyer's initial monotone sequence: no pair exceeds the one before. */
-static void make_pairs_decrease(size_t last, double *rho)
-{
-    for (size_t t = 2; t + 2 <= last; t += 2) {
-        double before = rho[t - 2] + rho[t - 1];
-        if (rho[t] + rho[t + 1] > before) rho[t] = rho[t + 1] = 0.5 * before;
-    }
-}
-
 /* (3) */
 static double ess_of(halves *h, const double *x)
 {
@@ -296,7 +282,11 @@ static double ess_of(halves *h, const double *x)
     double within = h->acov[0] * (double)h->length / (double)(h->length - 1);
     double var_plus = h->acov[0] + variance_of(h->count, h->means);
     size_t last = correlations(h, x, within, var_plus);
-    make_pairs_decrease(last, h->rho);
+    /* Geyer's initial monotone sequence: no pair exceeds the one before. */
+    for (size_t t = 2; t + 2 <= last; t += 2) {
+        double before = h->rho[t - 2] + h->rho[t - 1];
+        if (h->rho[t] + h->rho[t + 1] > before) h->rho[t] = h->rho[t + 1] = 0.5 * before;
+    }
     double sum = h->rho[0]; /* also when T = 0 */
     for (size_t t = 1; t < last; t++) sum += h->rho[t];
     double tau = -1.0 + 2.0 * sum + h->rho[last];
@@ -349,7 +339,7 @@ static void score_halves(halves *h, const double *x, const ranked *order, draw_s
 {
     size_t n = h->chains * h->draws;
     bool known = h->draws % 2 == 0;
-    double median = median_sorted(n, h->sorted);
+    double median = n % 2 ? h->sorted[n / 2] : precise_mean(2, h->sorted + n / 2 - 1);
     ranked *other = order == h->sort_buffer ? h->sort_buffer + n : h->sort_buffer;
     if (known)
         order_scores(n, order, h->by_rank, h->scores);

@@ -113,15 +113,6 @@ static const char *column_name(const column_schema *p, size_t column)
     return column == SIZE_MAX ? "" : p->columns->name[column];
 }
 
-/* Appends notes and labels. */
-static void add_notes(const rows *r, text *to)
-{
-    const char *notes = r->table.notes ? r->table.notes : "";
-    text_bytes(to, notes, strlen(notes) + 1);
-    for (size_t k = 0; k < r->table.label_count; k++)
-        text_bytes(to, r->table.labels[k], strlen(r->table.labels[k]) + 1);
-}
-
 /* Returns all strings of the text section (table/mapped_table.h), which the caller frees; NULL:
  * no memory. */
 static char *make_text(const design *g, size_t *size)
@@ -143,7 +134,11 @@ static char *make_text(const design *g, size_t *size)
         const char *string = i < TEXTS ? strings[i] : g->r->table.names[i - TEXTS];
         text_bytes(&all, string, strlen(string) + 1);
     }
-    add_notes(g->r, &all);
+    /* Notes and labels. */
+    const char *notes = g->r->table.notes ? g->r->table.notes : "";
+    text_bytes(&all, notes, strlen(notes) + 1);
+    for (size_t k = 0; k < g->r->table.label_count; k++)
+        text_bytes(&all, g->r->table.labels[k], strlen(g->r->table.labels[k]) + 1);
     *size = all.length;
     free(features);
     free(used);
@@ -152,14 +147,6 @@ static char *make_text(const design *g, size_t *size)
 }
 
 /* ---- layout ---- */
-
-/* Adds the sections of sparse rows, which replace x. */
-static void add_entry_sections(table_header *h, size_t count, bool ones)
-{
-    h->entries[ENTRIES_START] = table_add_section(h, (h->rows + 1) * sizeof(uint64_t));
-    h->entries[ENTRIES_COLUMN] = table_add_section(h, count * sizeof(uint32_t));
-    h->entries[ENTRIES_VALUE] = table_add_section(h, ones ? 0 : count * sizeof(double));
-}
 
 /* Returns a header with all sections before the rows. */
 static table_header begin_header(const design *g, size_t n, size_t text_size)
@@ -194,9 +181,12 @@ static void add_row_sections(table_header *h, design *g, const shuffle_stream *w
     size_t count = by_formula ? 0 : shuffle_stream_entries(w, g);
     double each = by_formula ? INFINITY : (double)count / (double)h->rows;
     g->r->storage.kind = storage_of(g->spec, g->r->stride, each);
-    if (g->r->storage.kind == &storage_sparse)
-        add_entry_sections(h, count, w->ones);
-    else {
+    if (g->r->storage.kind == &storage_sparse) {
+        /* Sections of sparse rows, which replace x. */
+        h->entries[ENTRIES_START] = table_add_section(h, (h->rows + 1) * sizeof(uint64_t));
+        h->entries[ENTRIES_COLUMN] = table_add_section(h, count * sizeof(uint32_t));
+        h->entries[ENTRIES_VALUE] = table_add_section(h, w->ones ? 0 : count * sizeof(double));
+    } else {
         g->r->storage.kind = &storage_double;
         h->section[SECTION_X] = table_add_section(h, h->rows * h->stride * sizeof(double));
     }

@@ -542,13 +542,6 @@ static int make_image(const result *r, NC_memio *image)
     return w.rc;
 }
 
-/* Cuts the unused end of the image, which grows in steps. */
-static void cut_image(NC_memio *image)
-{
-    uint64_t end = image->size >= HDF5_HEAD ? hdf5_end(image->memory) : 0;
-    if (end && end < image->size) image->size = (size_t)end;
-}
-
 /* Reads the image back and compares it with the result. */
 static sbps_status check_image(const NC_memio *image, const result *r, const char *path,
                                sbps_error *err)
@@ -587,7 +580,9 @@ sbps_status result_write_netcdf(const result *r, const char *path, sbps_error *e
     if (rc) /* the image is in memory, so memory is the likely cause */
         return fail(err, SBPS_NO_MEM, "%s: cannot be written: %s; memory may have run out",
                     path, nc_strerror(rc));
-    cut_image(&image);
+    /* The image grows in steps: its unused end is cut. */
+    uint64_t end = image.size >= HDF5_HEAD ? hdf5_end(image.memory) : 0;
+    if (end && end < image.size) image.size = (size_t)end;
     sbps_status status = check_image(&image, r, path, err);
     if (status == SBPS_OK) status = put_image(&image, path, err);
     free(image.memory);

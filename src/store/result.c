@@ -122,26 +122,14 @@ void result_narrow(result *r, size_t dim)
 
 /* ---- some of them ---- */
 
-static void select_numbers(double *values, const size_t *order, size_t count, double *scratch)
-{
-    for (size_t i = 0; i < count; i++) scratch[i] = values[order[i]];
-    memcpy(values, scratch, count * sizeof *scratch);
-}
-
 /* Keeps the selected entries of each array. */
 static void select_arrays(result *r, const array_field *fields, const size_t *order,
                           size_t count, double *scratch)
 {
-    for (const array_field *f = fields; f->name; f++)
-        select_numbers(*array_slot(r, f), order, count, scratch);
-}
-
-/* Moves the selected parameters of every draw together, in place. */
-static void select_draws(result *r, const size_t *order, size_t count, double *scratch)
-{
-    for (size_t i = 0; i < r->chains * r->draws; i++) {
-        for (size_t j = 0; j < count; j++) scratch[j] = r->w[i * r->dim + order[j]];
-        memcpy(r->w + i * count, scratch, count * sizeof *scratch);
+    for (const array_field *f = fields; f->name; f++) {
+        double *values = *array_slot(r, f);
+        for (size_t i = 0; i < count; i++) scratch[i] = values[order[i]];
+        memcpy(values, scratch, count * sizeof *scratch);
     }
 }
 
@@ -162,7 +150,11 @@ sbps_status result_select(result *r, const size_t *order, size_t count, sbps_err
     char **texts = calloc(count + 1, sizeof *texts);
     bool whole = scratch && texts;
     if (whole) {
-        select_draws(r, order, count, scratch);
+        /* Moves the selected parameters of every draw together, in place. */
+        for (size_t i = 0; i < r->chains * r->draws; i++) {
+            for (size_t j = 0; j < count; j++) scratch[j] = r->w[i * r->dim + order[j]];
+            memcpy(r->w + i * count, scratch, count * sizeof *scratch);
+        }
         select_arrays(r, layout_path, order, count, scratch);
         select_arrays(r, layout_model, order, count, scratch);
         select_texts(r->names, r->dim, order, count, texts);

@@ -167,19 +167,15 @@ static void put_quality(density_quality q, FILE *stream)
                 q.scatter);
 }
 
-static void put_model(const char *name, FILE *stream)
-{
-    fputs("# model = ", stream);
-    for (const char *c = name && *name ? name : "_"; *c; c++) fputc(plain_form(*c), stream);
-    fputc('\n', stream);
-}
-
 /* Writes the comments and the header of a chain's file. */
 static void put_head(const result *r, size_t chain, char *const *names, FILE *stream)
 {
     fprintf(stream, "# stan_version_major = 2\n# stan_version_minor = 33\n"
                     "# stan_version_patch = 0\n");
-    put_model(r->info.model, stream);
+    const char *name = r->info.model;
+    fputs("# model = ", stream);
+    for (const char *c = name && *name ? name : "_"; *c; c++) fputc(plain_form(*c), stream);
+    fputc('\n', stream);
     fprintf(stream, "# start_datetime = %s\n", r->info.created_at ? r->info.created_at : "");
     fprintf(stream, "# method = sample (Default)\n#   sample\n");
     fprintf(stream, "#     num_samples = %zu\n#     num_warmup = 0\n#     save_warmup = 0\n",
@@ -208,16 +204,6 @@ static void put_stan_draw(const result *r, size_t row, bool density, FILE *strea
     fputc('\n', stream);
 }
 
-/* Writes the times as CmdStan does; unknown times are 0. */
-static void put_times(const result_info *info, FILE *stream)
-{
-    double warmup = info->seconds_warmup >= 0.0 ? info->seconds_warmup : 0.0;
-    double sampling = info->seconds_sampling >= 0.0 ? info->seconds_sampling : 0.0;
-    fprintf(stream, "# \n#  Elapsed Time: %.6f seconds (Warm-up)\n", warmup);
-    fprintf(stream, "#                %.6f seconds (Sampling)\n", sampling);
-    fprintf(stream, "#                %.6f seconds (Total)\n# \n", warmup + sampling);
-}
-
 /* run.stan.csv -> run.stan_1.csv */
 static char *chain_path(const char *path, size_t chain)
 {
@@ -243,7 +229,12 @@ static sbps_status write_chain(const result *r, const char *path, size_t chain,
     put_head(r, chain, names, file->stream);
     for (size_t draw = 0; draw < r->draws && file_fine(file); draw++)
         put_stan_draw(r, chain * r->draws + draw, density, file->stream);
-    put_times(&r->info, file->stream);
+    /* As CmdStan does; unknown times are 0. */
+    double warmup = r->info.seconds_warmup >= 0.0 ? r->info.seconds_warmup : 0.0;
+    double sampling = r->info.seconds_sampling >= 0.0 ? r->info.seconds_sampling : 0.0;
+    fprintf(file->stream, "# \n#  Elapsed Time: %.6f seconds (Warm-up)\n", warmup);
+    fprintf(file->stream, "#                %.6f seconds (Sampling)\n", sampling);
+    fprintf(file->stream, "#                %.6f seconds (Total)\n# \n", warmup + sampling);
     return file_seal(file, err);
 }
 

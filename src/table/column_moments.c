@@ -203,14 +203,6 @@ static void join_pieces(survey *s, size_t own, double *total)
     }
 }
 
-/* Calls `before` for the first rows of this rank whose piece begins on the rank before: that
- * rank computes their moments, but this one stores them. */
-static void before_first(const survey *s)
-{
-    size_t head = s->first * HASH_ROWS - rows_before(s->pass->r), n = s->pass->r->local_rows;
-    if (s->pass->before) s->pass->before(s->pass->self, 0, head < n ? head : n);
-}
-
 /* Moments of dense, borrowed and generated rows: piece by piece. */
 static sbps_status survey_dense(survey *s, double *total, sbps_error *err)
 {
@@ -219,7 +211,10 @@ static sbps_status survey_dense(survey *s, double *total, sbps_error *err)
     s->pieces = piece_from(total_rows(r));
     s->first = piece_from(rows_before(r));
     size_t own = piece_from(rows_before(r) + r->local_rows) - s->first;
-    before_first(s);
+    /* the rank before computes moments of the rows whose piece begins there; this one stores
+     * these rows */
+    size_t head = s->first * HASH_ROWS - rows_before(s->pass->r), n = s->pass->r->local_rows;
+    if (s->pass->before) s->pass->before(s->pass->self, 0, head < n ? head : n);
     s->thread_doubles = 4 * s->width + buffer_doubles;
     s->of_piece = unset_doubles(2 * s->width * own);
     s->of_thread = unset_doubles(s->thread_doubles * s->pass->threads);

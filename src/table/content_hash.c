@@ -132,14 +132,6 @@ typedef struct {
     _Atomic uint64_t sum;
 } table_pass;
 
-/* Adds row i of a sparse table. */
-static void add_entries(const rows *r, size_t i, row_content *c)
-{
-    if (r->intercept) content_number(c, 0, 1.0);
-    for (uint64_t at = r->storage.start[i]; at < r->storage.start[i + 1]; at++)
-        content_number(c, r->storage.column[at], r->storage.value ? r->storage.value[at] : 1.0);
-}
-
 /* Adds the levels of row i and the columns that vary with them; z is scratch. */
 static void add_groups(const row_groups *g, size_t i, row_content *c, double *z)
 {
@@ -176,8 +168,12 @@ static uint64_t sum_block(const table_pass *p, size_t first, size_t n, double *s
         row_content c = {.kind = p->kind};
         if (x)
             content_numbers(&c, r->d, x + k * r->stride);
-        else
-            add_entries(r, i, &c);
+        else {
+            if (r->intercept) content_number(&c, 0, 1.0);
+            for (uint64_t at = r->storage.start[i]; at < r->storage.start[i + 1]; at++)
+                content_number(&c, r->storage.column[at],
+                               r->storage.value ? r->storage.value[at] : 1.0);
+        }
         add_groups(r->groups, i, &c, scratch + p->x_doubles);
         content_targets(&c, r->y ? r->y[i] : 0.0, r->weight ? r->weight[i] : 1.0,
                         r->offset ? r->offset[i] : 0.0);

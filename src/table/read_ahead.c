@@ -57,11 +57,6 @@ static span columns_span(const rows *data, size_t first, size_t n)
     return entries_span(data, data->storage.column, sizeof *data->storage.column, first, n);
 }
 
-static span values_span(const rows *data, size_t first, size_t n)
-{
-    return entries_span(data, data->storage.value, sizeof *data->storage.value, first, n);
-}
-
 void rows_prefetch(const rows *data, size_t first, size_t n)
 {
     if (data->storage.start) return; /* finding where they begin would itself wait for memory */
@@ -111,7 +106,8 @@ void rows_will_need(const rows *data, size_t first, size_t n)
 {
     if (data->storage.start) {
         advise_span(columns_span(data, first, n));
-        advise_span(values_span(data, first, n));
+        advise_span(
+            entries_span(data, data->storage.value, sizeof *data->storage.value, first, n));
     } else
         advise_span(dense_span(data, first, n));
     advise_vectors(data, first, n < data->local_rows - first ? n : data->local_rows - first);

@@ -226,14 +226,6 @@ static sbps_status merge_own(sum_job *s, const local_parts *own, const passed *p
     return status;
 }
 
-static void receive(ranks *among, const passed *p, const double *total, size_t width)
-{
-    if (among->rank == 0)
-        memcpy(p->total, total, width * sizeof *total);
-    else
-        ranks_receive(among, among->rank - 1, p->total, p->bytes);
-}
-
 /* Computes this rank's parts, stores them if they fit, and merges them once the total
  * arrives. */
 static sbps_status add_local(sum_job *s, const passed *p, double *total, sbps_error *err)
@@ -248,7 +240,10 @@ static sbps_status add_local(sum_job *s, const passed *p, double *total, sbps_er
     s->total = total;
     if (kept <= KEPT_BYTES) s->kept = new_doubles(own.whole * s->what->width + 1);
     if (s->kept) status = make_parts(s, own.whole, err);
-    receive(among, p, total, s->what->width);
+    if (among->rank == 0)
+        memcpy(p->total, total, s->what->width * sizeof *total);
+    else
+        ranks_receive(among, among->rank - 1, p->total, p->bytes);
     if (status == SBPS_OK) status = merge_own(s, &own, p, err);
     free(s->kept);
     if (among->rank + 1 < among->size) ranks_send(among, among->rank + 1, p->total, p->bytes);

@@ -297,17 +297,13 @@ static sbps_status drain_small(drain *d, const bucket *b, sbps_error *err)
     return status;
 }
 
-static bool fits(const shuffle *s, const bucket *b)
-{
-    return b->words * sizeof(word) + b->rows * sizeof(place) <= s->memory;
-}
-
 /* Passes the rows of a bucket to the sink in order, dividing it first if it does not fit. */
 static sbps_status drain_bucket(drain *d, bucket *b, size_t level, sbps_error *err)
 {
     if (b->rows == 0 || !d->all) return SBPS_OK;
     bool more_bits = BUCKET_BITS * (level + 1) <= 64;
-    if (fits(d->s, b) || !more_bits) return drain_small(d, b, err);
+    if ((b->words * sizeof(word) + b->rows * sizeof(place) <= d->s->memory) || !more_bits)
+        return drain_small(d, b, err);
     bucket *parts = buckets_create();
     sbps_status status = parts ? scatter_again(d->s, b, parts, level, err) : fail_memory(err);
     bucket_clear(b);

@@ -137,13 +137,6 @@ typedef struct {
     bool *varies;  /* two of its entries differ */
 } column_entries;
 
-static void entries_free(column_entries *c)
-{
-    free(c->count);
-    free(c->first);
-    free(c->varies);
-}
-
 static sbps_status entries_count(const rows *r, column_entries *c, sbps_error *err)
 {
     if (!r->storage.start || c->count) return SBPS_OK;
@@ -240,7 +233,9 @@ static sbps_status check_columns(const design *g, sbps_error *err)
     constants found = {0};
     column_entries filled = {0};
     sbps_status status = find_constants(g, &filled, &found, err);
-    entries_free(&filled);
+    free(filled.count);
+    free(filled.first);
+    free(filled.varies);
     return status == SBPS_OK ? note_constants(g, &found, err) : status;
 }
 
@@ -255,15 +250,6 @@ static void standardize_rows(void *self, size_t first, size_t count)
             const column_origin *o = &r->table.origin[j];
             x[j] = o->sd > 0.0 ? (x[j] - o->mean) / o->sd : 0.0;
         }
-    }
-}
-
-/* Stores means and sds that standardisation removes. */
-static void keep_scales(rows *r)
-{
-    for (size_t j = r->intercept; j < r->d; j++) {
-        r->table.origin[j].mean = r->table.mean[j];
-        r->table.origin[j].sd = r->table.sd[j];
     }
 }
 
@@ -341,7 +327,11 @@ sbps_status design_finish(design *g, sbps_error *err)
     if (status == SBPS_OK) status = check_columns(g, err);
     if (status != SBPS_OK) return status;
     if (g->spec->standardize) {
-        keep_scales(r);
+        /* Standardisation removes these means and sds. */
+        for (size_t j = r->intercept; j < r->d; j++) {
+            r->table.origin[j].mean = r->table.mean[j];
+            r->table.origin[j].sd = r->table.sd[j];
+        }
         status = summarise_rows(g, standardize_rows, err);
     }
     return status == SBPS_OK ? saved_schema_write(g, &r->table.design, err) : status;

@@ -386,13 +386,6 @@ static size_t z_column(z_names *z, const char *name)
     return k;
 }
 
-static sbps_status fail_empty(const design *g, const formula_group *from, sbps_error *err)
-{
-    return fail_at(g->schema->formula->text, from->left->at, err,
-                   "no effect varies with '%s': use (1 | %s) for an intercept",
-                   show_name(from->name).text, show_name(from->name).text);
-}
-
 static sbps_status add_group_term(const design *g, const formula_group *from, z_names *z,
                                   size_t **column, sbps_error *err)
 {
@@ -404,7 +397,10 @@ static sbps_status add_group_term(const design *g, const formula_group *from, z_
     to->column = calloc(d->columns + 1, sizeof *to->column);
     *column = calloc(d->columns + 1, sizeof **column);
     if (!to->names || !to->column || !*column) return fail_memory(err);
-    if (d->columns == 0) return fail_empty(g, from, err);
+    if (d->columns == 0)
+        return fail_at(g->schema->formula->text, from->left->at, err,
+                       "no effect varies with '%s': use (1 | %s) for an intercept",
+                       show_name(from->name).text, show_name(from->name).text);
     for (size_t j = 0; j < d->columns; j++) {
         bool constant = d->intercept && j == 0;
         to->names[to->count] = copy_text(constant ? "Intercept" : d->names[j]);

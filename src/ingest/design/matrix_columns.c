@@ -295,14 +295,6 @@ static sbps_status rank_levels(const column_schema *p, size_t column, coded_leve
     return status;
 }
 
-/* Returns the number of levels: 0 for a column with a level of its own in nearly every row,
- * unless it is a group. */
-static size_t levels_taken(const column_schema *p, const formula_column *c,
-                           const coded_levels *l)
-{
-    return is_identifier(&p->use[c->source]) && !c->group ? 0 : l->count;
-}
-
 static sbps_status note_single_level(design *g, const formula_column *c, sbps_error *err)
 {
     if (c->levels != 1 || c->group) return SBPS_OK;
@@ -324,7 +316,8 @@ static sbps_status code_columns(design *g, sbps_error *err)
         status = rank_levels(p, c->source, &g->coded[k], err);
         c->rank = g->coded[k].rank;
         c->level = g->coded[k].name;
-        c->levels = levels_taken(p, c, &g->coded[k]);
+        /* none if nearly every row has a level of its own, unless these are groups */
+        c->levels = is_identifier(&p->use[c->source]) && !c->group ? 0 : g->coded[k].count;
         if (status == SBPS_OK) status = note_single_level(g, c, err);
     }
     return status;

@@ -60,12 +60,6 @@ row_values shuffle_stream_values(shuffle_stream *w)
     return (row_values){copy_values, &w->kept, w->kept.rows};
 }
 
-static void kept_values_close(kept_values *k)
-{
-    for (size_t v = 0; k->value && v < k->of->variables; v++) free(k->value[v]);
-    free(k->value);
-}
-
 /* ---- the stream ---- */
 
 /* Returns the doubles of a shuffled record, on average if rows are packed. */
@@ -143,6 +137,7 @@ size_t shuffle_stream_entries(const shuffle_stream *w, const design *g)
 void shuffle_stream_close(shuffle_stream *w)
 {
     shuffle_destroy(w->order);
-    kept_values_close(&w->kept);
+    for (size_t v = 0; w->kept.value && v < w->kept.of->variables; v++) free(w->kept.value[v]);
+    free(w->kept.value);
     free(w->row);
 }

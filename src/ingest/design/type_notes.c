@@ -58,14 +58,6 @@ static note_kind note_kind_of(const column_use *use)
     return is_identifier(use) ? NOTE_IDENTIFIER : NOTE_CATEGORY;
 }
 
-static void name_column(const design *g, size_t f, text *to)
-{
-    size_t row_count;
-    const column_use *use = use_of(g, f);
-    text_add(to, "'%s'", show_name(column_name(g, f)).text);
-    if (use->levels) text_add(to, " (%zu levels)", count_used(use->levels, &row_count));
-}
-
 /* One note for all columns of a kind: `one` for a single column, `several` for more. */
 static sbps_status note_columns(const design *g, note_kind what, const char *one,
                                 const char *several, sbps_error *err)
@@ -75,7 +67,10 @@ static sbps_status note_columns(const design *g, note_kind what, const char *one
     for (size_t f = 0; f < g->schema->features; f++) {
         if (note_kind_of(use_of(g, f)) != what || ++count > NAMED_MAX) continue;
         if (count > 1) text_add(&names, ", ");
-        name_column(g, f, &names);
+        size_t row_count;
+        const column_use *use = use_of(g, f);
+        text_add(&names, "'%s'", show_name(column_name(g, f)).text);
+        if (use->levels) text_add(&names, " (%zu levels)", count_used(use->levels, &row_count));
     }
     if (count > NAMED_MAX) text_add(&names, " and %zu more", count - NAMED_MAX);
     char *list = text_take(&names);

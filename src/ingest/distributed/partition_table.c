@@ -308,14 +308,6 @@ static sbps_status open_sink(design *g, row_sink *p, sbps_error *err)
     return status;
 }
 
-static void close_sink(row_sink *p)
-{
-    if (p->each) entries_clear(p->each, p->threads);
-    for (unsigned w = 0; p->scratch && w < p->threads; w++) scratch_close(&p->scratch[w]);
-    free(p->each);
-    free(p->scratch);
-}
-
 /* ---- storage ---- */
 
 /* Counts the nonzero entries of all ranks. Those of a formula are known only after its rows are
@@ -432,7 +424,10 @@ static sbps_status fill_by_codes(table_builder *s, const storage_kind **storage,
         fork_codes(s->of->first.schema, &codes) ? open_sink(&s->g, &p, err) : fail_memory(err);
     if (status == SBPS_OK) status = choose_storage(s, &p, &codes, storage, err);
     if (status == SBPS_OK) status = fill_partition(s, &codes, *storage, &p, err);
-    close_sink(&p);
+    if (p.each) entries_clear(p.each, p.threads);
+    for (unsigned w = 0; p.scratch && w < p.threads; w++) scratch_close(&p.scratch[w]);
+    free(p.each);
+    free(p.scratch);
     if (codes.columns) schema_close_fork(&codes);
     return status;
 }

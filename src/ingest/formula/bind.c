@@ -69,15 +69,6 @@ static sbps_status need_bare(binding *b, const node *n)
     return status;
 }
 
-/* A column that is the argument of factor(). */
-static sbps_status need_levels(binding *b, const node *n)
-{
-    formula_column *c = NULL;
-    sbps_status status = need_column(b, n, &c);
-    if (status == SBPS_OK) c->bare = c->factor = true;
-    return status;
-}
-
 /* Columns used as numbers in an expression; one that is compared with texts is a category. */
 static sbps_status need_numbers(binding *b, const node *n)
 {
@@ -107,7 +98,13 @@ static sbps_status need_variable(binding *b, const node *n)
     if (!kind && !category) return need_numbers(b, n);
     const node *argument = first_argument(n);
     if (!argument) return SBPS_OK; /* formula_resolve fails for it */
-    if (category && argument->kind == NODE_NAME) return need_levels(b, argument);
+    if (category && argument->kind == NODE_NAME) {
+        /* The argument of factor(). */
+        formula_column *c = NULL;
+        sbps_status status = need_column(b, argument, &c);
+        if (status == SBPS_OK) c->bare = c->factor = true;
+        return status;
+    }
     return need_numbers(b, argument);
 }
 

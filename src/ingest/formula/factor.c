@@ -171,12 +171,6 @@ static void show_break(double value, size_t digits, char text[32])
     if (isinf(value)) strcpy(text, value > 0 ? "Inf" : "-Inf");
 }
 
-/* As R does, pads " Inf" to the width of "-Inf". */
-static bool is_padded(const intervals *b, size_t k)
-{
-    return b->at[0] == -INFINITY && b->at[k] == INFINITY;
-}
-
 /* Increases the digits until neighbouring breaks differ. */
 static void extend_digits(intervals *b)
 {
@@ -270,7 +264,8 @@ static const char *cut_level_name(const void *self, size_t level, pool *p)
     bool closed_high = b->right || (b->lowest && level + 1 == b->intervals);
     int length =
         decimal_print(both, sizeof both, "%c%s,%s%s%c", closed_low ? '[' : '(', low,
-                      is_padded(b, level + 1) ? " " : "", high, closed_high ? ']' : ')');
+                      (b->at[0] == -INFINITY && b->at[level + 1] == INFINITY) ? " " : "", high,
+                      closed_high ? ']' : ')');
     return pool_text(p, both, (size_t)length);
 }
 

@@ -85,17 +85,6 @@ static bool collect_names(const node *n, operator_kind op, const node **name, si
            collect_names(n->first->next, op, name, count);
 }
 
-static bool has_slash(const node *n)
-{
-    return is_operator(without_parens(n), OP_DIVIDE);
-}
-
-static sbps_status fail_factor(const formula *f, const node *n, sbps_error *err)
-{
-    return fail_at(f->text, n->at, err,
-                   "after the bar goes the column that groups the rows: g, g:h or g/h");
-}
-
 /* Returns "g" or "g:h"; NULL: no memory. */
 static const char *joined_name(formula *f, const node *const *name, size_t count)
 {
@@ -131,9 +120,10 @@ static sbps_status take_group(formula *f, const node *paren, sbps_error *err)
     const node *bar = paren->first, *name[FACTORS_MAX];
     const node *factor = bar->first->next;
     size_t count = 0;
-    bool nested = has_slash(factor);
+    bool nested = is_operator(without_parens(factor), OP_DIVIDE);
     if (!collect_names(factor, nested ? OP_DIVIDE : OP_COLON, name, &count))
-        return fail_factor(f, factor, err);
+        return fail_at(f->text, factor->at, err,
+                       "after the bar goes the column that groups the rows: g, g:h or g/h");
     sbps_status status = SBPS_OK;
     for (size_t k = nested ? 1 : count; status == SBPS_OK && k <= count; k++)
         status = add_group(f, bar, name, k, err);
@@ -141,14 +131,6 @@ static sbps_status take_group(formula *f, const node *paren, sbps_error *err)
 }
 
 /* ---- right-hand side ---- */
-
-static size_t count_groups(const node *right)
-{
-    size_t count = is_group(right);
-    for (const node *a = right->kind == NODE_SUM ? right->first : NULL; a; a = a->next)
-        count += is_group(a);
-    return count;
-}
 
 /* Copies the sum without its group terms to f->right. The copy begins with 1, which does not
  * change its terms. */
@@ -189,7 +171,9 @@ static sbps_status formula_split(formula *f, const node *tree, sbps_error *err)
         return fail_at(f->text, tree->at, err, "a formula has one ~");
     sbps_status status = take_response(f, tree->first, err);
     const node *right = tree->first->next;
-    size_t groups = count_groups(right);
+    size_t groups = is_group(right);
+    for (const node *a = right->kind == NODE_SUM ? right->first : NULL; a; a = a->next)
+        groups += is_group(a);
     f->right = right;
     if (status != SBPS_OK || groups == 0) return status;
     f->group = pool_array(&f->pool, groups * FACTORS_MAX, sizeof *f->group);

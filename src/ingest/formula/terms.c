@@ -45,15 +45,6 @@ static void fail_node(expansion *e, const node *n, const char *message)
     if (e->status == SBPS_OK) e->status = fail_at(e->from->text, n->at, e->err, "%s", message);
 }
 
-static void fail_many(expansion *e, const node *n)
-{
-    if (e->status == SBPS_OK)
-        e->status = fail_at(e->from->text, n->at, e->err,
-                            "the formula has more than %zu terms; a lower power or fewer * "
-                            "makes fewer",
-                            TERMS_MAX);
-}
-
 /* Counts work and limits it: powers of powers would take too long. */
 static void count_work(expansion *e, size_t variables, const node *n)
 {
@@ -147,7 +138,11 @@ static void append_term(expansion *e, term_list *l, const uint32_t *variable, si
     size_t bytes = count * sizeof *variable;
     if (e->status != SBPS_OK || count == 0) return;
     if (byte_map_find(&l->seen, variable, bytes) != NOT_THERE) return;
-    if (l->count == TERMS_MAX) fail_many(e, at);
+    if (l->count == TERMS_MAX)
+        e->status = fail_at(e->from->text, at->at, e->err,
+                            "the formula has more than %zu terms; a lower power or fewer * "
+                            "makes fewer",
+                            TERMS_MAX);
     if (l->count == l->capacity) {
         size_t capacity = l->capacity ? 4 * l->capacity : 8;
         term *wide = pool_array(e->pool, capacity, sizeof *wide);
@@ -377,15 +372,6 @@ static bool has_offset(const term_model *m, const term *t)
     return false;
 }
 
-static void take_offsets(expansion *e)
-{
-    term_model *m = e->model;
-    m->offset = pool_array(e->pool, m->variables + 1, sizeof *m->offset);
-    if (!m->offset) no_memory(e);
-    for (size_t v = 0; e->status == SBPS_OK && v < m->variables; v++)
-        if (is_call(m->variable[v].of, "offset")) m->offset[m->offsets++] = m->variable[v].of;
-}
-
 /* Stores the terms without offsets, sorted by degree (counting sort, stable). */
 static void take_terms(expansion *e, const term_list *l)
 {
@@ -415,7 +401,14 @@ sbps_status terms_expand(const terms_source *s, const node *right, pool *p, term
     e.merged = pool_array(p, out->variables + 1, sizeof *e.merged);
     if (!e.merged) return fail_memory(err);
     term_list l = encode(&e, right);
-    if (e.status == SBPS_OK) take_offsets(&e);
+    if (e.status == SBPS_OK) {
+        term_model *m = e.model;
+        m->offset = pool_array(e.pool, m->variables + 1, sizeof *m->offset);
+        if (!m->offset) no_memory(&e);
+        for (size_t v = 0; e.status == SBPS_OK && v < m->variables; v++)
+            if (is_call(m->variable[v].of, "offset"))
+                m->offset[m->offsets++] = m->variable[v].of;
+    }
     if (e.status == SBPS_OK) take_terms(&e, &l);
     return e.status;
 }

@@ -38,19 +38,12 @@ static sbps_status fail_argument(const call *c, const node *at, const char *mess
     return fail_at(c->text, at->at, c->err, "%s(): %s", c->of->name, message);
 }
 
-/* Returns the index of a formal argument; that of the final NULL if there is none. */
-static size_t find_formal(const char *const *formal, const char *tag)
-{
-    size_t k = 0;
-    while (formal[k] && strcmp(formal[k], tag) != 0) k++;
-    return k;
-}
-
 static sbps_status match_named(const call *c, const char *const *formal, const node **given)
 {
     for (const node *a = c->of->first; a; a = a->next) {
         if (!a->tag) continue;
-        size_t k = find_formal(formal, a->tag);
+        size_t k = 0;
+        while (formal[k] && strcmp(formal[k], a->tag) != 0) k++;
         if (!formal[k])
             return fail_at(c->text, a->at, c->err, "%s() has no argument '%.40s' here",
                            c->of->name, a->tag);

@@ -89,25 +89,6 @@ static void write_string(text *t, const char *string)
     text_bytes(t, "\"", 1);
 }
 
-static void write_node(text *t, const node *n);
-
-static void write_operands(text *t, const node *n)
-{
-    for (const node *a = n->first; a; a = a->next) {
-        if (a != n->first) text_add(t, "%s", written[n->kind == NODE_SUM ? a->sign : n->op]);
-        write_node(t, a);
-    }
-}
-
-static void write_arguments(text *t, const node *n)
-{
-    for (const node *a = n->first; a; a = a->next) {
-        if (a->tag) text_add(t, "%s = ", a->tag);
-        write_node(t, a);
-        if (a->next) text_bytes(t, ", ", 2);
-    }
-}
-
 static void write_node(text *t, const node *n)
 {
     number_shown number;
@@ -125,7 +106,11 @@ static void write_node(text *t, const node *n)
     case NODE_CALL:
         write_name(t, n->name, n->quoted);
         text_bytes(t, "(", 1);
-        write_arguments(t, n);
+        for (const node *a = n->first; a; a = a->next) {
+            if (a->tag) text_add(t, "%s = ", a->tag);
+            write_node(t, a);
+            if (a->next) text_bytes(t, ", ", 2);
+        }
         text_bytes(t, ")", 1);
         break;
     case NODE_PAREN:
@@ -139,7 +124,11 @@ static void write_node(text *t, const node *n)
         break;
     case NODE_BINARY:
     case NODE_SUM:
-        write_operands(t, n);
+        for (const node *a = n->first; a; a = a->next) {
+            if (a != n->first)
+                text_add(t, "%s", written[n->kind == NODE_SUM ? a->sign : n->op]);
+            write_node(t, a);
+        }
         break;
     }
 }

@@ -99,15 +99,6 @@ static sbps_status prepare_table(direct_table *m, size_t n, sbps_error *err)
     return ready ? design_allocate(&m->g, (double)n * sizeof *m->to, err) : fail_memory(err);
 }
 
-static void release_scratch(direct_table *m)
-{
-    for (unsigned w = 0; m->scratch && w < m->g.threads; w++) scratch_close(&m->scratch[w]);
-    free(m->scratch);
-    free(m->to);
-    m->scratch = NULL;
-    m->to = NULL;
-}
-
 static sbps_status finish(direct_table *m, sbps_error *err)
 {
     const rows_spec *spec = m->r->spec;
@@ -125,7 +116,11 @@ static sbps_status place_rows(direct_table *m, const field *fields, size_t n, bo
     purpose->putter = m;
     if (status == SBPS_OK) status = field_reader_add(m->r, fields, n, err);
     purpose->put = NULL;
-    release_scratch(m);
+    for (unsigned w = 0; m->scratch && w < m->g.threads; w++) scratch_close(&m->scratch[w]);
+    free(m->scratch);
+    free(m->to);
+    m->scratch = NULL;
+    m->to = NULL;
     *whole = m->r->dropped == 0 && (double)atomic_load(&m->entries) > m->max_entries;
     return status == SBPS_OK && *whole ? finish(m, err) : status;
 }

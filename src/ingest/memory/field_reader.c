@@ -141,16 +141,6 @@ void field_reader_close(field_reader *r)
 
 /* ---- cells ---- */
 
-static sbps_status fail_broken(const column_schema *p, size_t column, size_t line,
-                               sbps_error *err)
-{
-    return fail(
-        err, SBPS_BAD_DATA,
-        "%s:%zu: column '%s': the cell is invalid: a code without a level, a text without "
-        "an address or with a zero byte, or a time out of range",
-        p->path, line, show_name(p->columns->name[column]).text);
-}
-
 /* Copies a text with a final NUL, as the parsers of numbers need it. */
 static sbps_status end_text(field_slice *s, cell_text *text, sbps_error *err)
 {
@@ -189,7 +179,12 @@ static sbps_status take_cell(field_slice *s, size_t column, const field *f, size
     cell_text found;
     double value = NAN;
     field_state state = text ? field_text(f, i, buffer, &found) : field_number(f, i, &value);
-    if (state == FIELD_BROKEN) return fail_broken(p, column, line, err);
+    if (state == FIELD_BROKEN)
+        return fail(
+            err, SBPS_BAD_DATA,
+            "%s:%zu: column '%s': the cell is invalid: a code without a level, a text without "
+            "an address or with a zero byte, or a time out of range",
+            p->path, line, show_name(p->columns->name[column]).text);
     if (state == FIELD_CELL && text)
         return take_text(s, column, found, line, row, missing, err);
     return schema_read_number(p, column, state == FIELD_CELL ? value : NAN, line, row, missing,
@@ -307,20 +302,14 @@ static sbps_status list_levels(const field_reader *r, size_t column, const field
     return SBPS_OK;
 }
 
-static sbps_status list_ordered(const field_reader *r, const field *fields, sbps_error *err)
-{
-    sbps_status status = SBPS_OK;
-    for (size_t c = 0; status == SBPS_OK && c < r->names.count; c++)
-        if (r->ordered[c] && r->schema->use[c].levels)
-            status = list_levels(r, c, &fields[c], err);
-    return status;
-}
-
 sbps_status field_reader_add(field_reader *r, const field *fields, size_t row_count,
                              sbps_error *err)
 {
     field_run run = {.r = r, .fields = fields, .rows = row_count};
-    sbps_status status = list_ordered(r, fields, err);
+    sbps_status status = SBPS_OK;
+    for (size_t c = 0; status == SBPS_OK && c < r->names.count; c++)
+        if (r->ordered[c] && r->schema->use[c].levels)
+            status = list_levels(r, c, &fields[c], err);
     for (size_t count; status == SBPS_OK && run.first < row_count;
          run.first += count * SLICE_ROWS) {
         count = (row_count - run.first + SLICE_ROWS - 1) / SLICE_ROWS;

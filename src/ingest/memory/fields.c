@@ -52,14 +52,6 @@ static field_state numbers_number(const field *f, size_t i, double *out)
     return isnan(*out) ? FIELD_MISSING : FIELD_CELL;
 }
 
-/* Prints a number as R does: with 15 digits where they are enough. */
-static void print_number(double value, char *buffer)
-{
-    decimal_print(buffer, CELL_TEXT_BYTES, "%.15g", value);
-    if (decimal_read(buffer, NULL) != value)
-        decimal_print(buffer, CELL_TEXT_BYTES, "%.17g", value);
-}
-
 static bool print_time(double seconds, bool clock, char *buffer)
 {
     double whole = floor(seconds);
@@ -85,8 +77,12 @@ static field_state numbers_text(const field *f, size_t i, char *buffer, cell_tex
             return FIELD_BROKEN;
     } else if (f->value->print && f->unit == 1.0)
         f->value->print(value_at(f, i), buffer);
-    else
-        print_number(value, buffer);
+    else {
+        /* As R does: with 15 digits where they are enough. */
+        decimal_print(buffer, CELL_TEXT_BYTES, "%.15g", value);
+        if (decimal_read(buffer, NULL) != value)
+            decimal_print(buffer, CELL_TEXT_BYTES, "%.17g", value);
+    }
     return give_text(buffer, strlen(buffer), out);
 }
 

@@ -179,11 +179,6 @@ static sbps_status fail_stream(struct ArrowArrayStream *from, int code, const ch
                                         : "unknown");
 }
 
-static sbps_status fail_batch(const char *what, sbps_error *err)
-{
-    return fail(err, SBPS_BAD_DATA, "Arrow stream: a batch is invalid: %s", what);
-}
-
 /* ---- one array ---- */
 
 /* Returns whether an array has the buffers of its type. Validity is one of them; views have any
@@ -264,11 +259,6 @@ static const char *bind_column(const struct ArrowArray *a, const arrow_column *c
 
 /* ---- batches ---- */
 
-static bool is_used(const arrow_reading *r, size_t column)
-{
-    return r->base.reader.schema->use[column].kind != USE_NONE;
-}
-
 /* Returns whether a batch without a null count has missing rows. */
 static bool lacks_rows(const struct ArrowArray *batch)
 {
@@ -295,10 +285,10 @@ static sbps_status take_batch(arrow_reading *r, const struct ArrowArray *batch, 
 {
     const char *wrong = fault_of_batch(r, batch);
     for (size_t c = 0; !wrong && c < r->count; c++)
-        if (is_used(r, c))
+        if (r->base.reader.schema->use[c].kind != USE_NONE)
             wrong = bind_column(batch->children[c], &r->column[c], (size_t)batch->offset,
                                 (size_t)batch->length, &r->fields[c], &r->levels[c]);
-    if (wrong) return fail_batch(wrong, err);
+    if (wrong) return fail(err, SBPS_BAD_DATA, "Arrow stream: a batch is invalid: %s", wrong);
     return field_reader_add(&r->base.reader, r->fields, (size_t)batch->length, err);
 }
 

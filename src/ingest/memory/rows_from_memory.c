@@ -319,13 +319,6 @@ static sbps_status match_frame_columns(const void *self, const columns *c, colum
     return saved_schema_match(f->b, f->name, c, f->request, out, err);
 }
 
-static sbps_status open_source(saved_schema_frame *f, const sbps_frame *from, sbps_error *err)
-{
-    const field_purpose purpose = {.make_schema = match_frame_columns, .self = f, .to = &f->to};
-    if (from->stream) return arrow_source(from->stream, &f->spec, &purpose, &f->source, err);
-    return columns_source(from, &f->spec, &purpose, &f->source, err);
-}
-
 sbps_status saved_schema_frame_open(const saved_schema *b, const char *name,
                                     const sbps_frame *from, new_row_request request,
                                     unsigned threads, const row_taker *to,
@@ -338,7 +331,9 @@ sbps_status saved_schema_frame_open(const saved_schema *b, const char *name,
                               .request = request,
                               .spec = {.na = b->na, .threads = threads},
                               .to = *to};
-    return open_source(f, from, err);
+    const field_purpose purpose = {.make_schema = match_frame_columns, .self = f, .to = &f->to};
+    if (from->stream) return arrow_source(from->stream, &f->spec, &purpose, &f->source, err);
+    return columns_source(from, &f->spec, &purpose, &f->source, err);
 }
 
 const column_schema *saved_schema_frame_columns(const saved_schema_frame *f)

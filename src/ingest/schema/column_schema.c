@@ -47,15 +47,6 @@ static void check_option(name_problems *w, const char *option, const char *value
     free(name);
 }
 
-/* Adds the columns that have no name. */
-static void check_nameless(name_problems *w)
-{
-    const columns *c = w->schema->columns;
-    for (size_t i = c->row_names; i < c->count; i++)
-        if (c->name[i] && !c->name[i][0])
-            text_add(&w->list, "%scolumn %zu has no name", w->count++ ? ", " : "", i + 1);
-}
-
 /* Fails if several names are wrong, and lists all. A single one is reported later, with the
  * nearest name, by the function that looks it up. */
 static sbps_status check_all_names(const column_schema *p, const column_index *x,
@@ -67,8 +58,13 @@ static sbps_status check_all_names(const column_schema *p, const column_index *x
     check_option(&w, "features", spec->features, true);
     check_option(&w, "categorical", spec->categorical, true);
     check_option(&w, "exclude", spec->exclude, true);
-    if (!nonblank_text(spec->features) && !spec->formula && !spec->no_columns)
-        check_nameless(&w);
+    if (!nonblank_text(spec->features) && !spec->formula && !spec->no_columns) {
+        /* Columns that have no name. */
+        const columns *c = w.schema->columns;
+        for (size_t i = c->row_names; i < c->count; i++)
+            if (c->name[i] && !c->name[i][0])
+                text_add(&w.list, "%scolumn %zu has no name", w.count++ ? ", " : "", i + 1);
+    }
     char *all = text_take(&w.list);
     sbps_status status = all ? SBPS_OK : fail_memory(err);
     if (status == SBPS_OK && w.count > 1)
@@ -458,15 +454,6 @@ static sbps_status choose_references(column_schema *p, const column_index *x, co
     return status;
 }
 
-/* Fills the arrays slot and numbers, by which runs of number cells are read at once. */
-static void find_number_runs(column_schema *p)
-{
-    for (size_t i = p->columns->count; i-- > 0;) {
-        p->slot[i] = p->use[i].slot;
-        p->numbers[i] = p->use[i].kind == USE_NUMBER ? p->numbers[i + 1] + 1 : 0;
-    }
-}
-
 /* Returns whether all column names are numbers: the file then probably has no header. */
 static bool header_is_numbers(const column_schema *p)
 {
@@ -563,7 +550,11 @@ static sbps_status fill_schema(column_schema *p, const rows_spec *spec, sbps_err
     if ((status = choose_references(p, &x, nonblank_text(spec->reference), err)) != SBPS_OK)
         goto done;
     assign_slots(p);
-    find_number_runs(p);
+    /* by these arrays, runs of number cells are read at once */
+    for (size_t i = p->columns->count; i-- > 0;) {
+        p->slot[i] = p->use[i].slot;
+        p->numbers[i] = p->use[i].kind == USE_NUMBER ? p->numbers[i + 1] + 1 : 0;
+    }
     status = bind_formula_slots(p, err);
 done:
     free(x.entry);

@@ -163,12 +163,6 @@ static int by_natural_order(const void *a, const void *b)
     return compare_texts(((const sortable *)a)->text, ((const sortable *)b)->text);
 }
 
-/* Reads a level as a number; returns whether all of its text is one. */
-static bool as_number(const level *l, locale_t c_locale, double *value)
-{
-    return number_read(l->text, c_locale, value) == l->text + l->length;
-}
-
 sbps_status levels_order(const levels *l, size_t *order, size_t *used, sbps_error *err)
 {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -179,7 +173,9 @@ sbps_status levels_order(const levels *l, size_t *order, size_t *used, sbps_erro
         if (l->item[code].rows == 0) continue;
         sortable *s = &list[(*used)++];
         *s = (sortable){.text = l->item[code].text, .code = code};
-        numeric = as_number(&l->item[code], c_locale, &s->value) && numeric;
+        numeric = number_read(l->item[code].text, c_locale, &s->value) ==
+                      l->item[code].text + l->item[code].length &&
+                  numeric;
     }
     if (*used > 0 && !l->listed)
         qsort(list, *used, sizeof *list, numeric ? by_value : by_natural_order);

@@ -18,16 +18,6 @@
 
 /* ---- cells ---- */
 
-static sbps_status fail_missing(const column_schema *p, size_t column, size_t line,
-                                sbps_error *err)
-{
-    return fail(
-        err, SBPS_BAD_DATA,
-        "%s:%zu: column '%s': the value is missing; drop such rows with --missing drop, or "
-        "the column with --exclude",
-        p->path, line, show_name(p->columns->name[column]).text);
-}
-
 /* Reports a cell that is not a number: what is wrong with it and, for a feature, how to use it
  * anyway. */
 static sbps_status fail_number(const column_schema *p, size_t column, const char *begin,
@@ -159,7 +149,12 @@ sbps_status schema_read_number(const column_schema *p, size_t column, double val
         return fail(err, SBPS_BAD_DATA, "%s:%zu: column '%s': '%g' is not a finite number",
                     p->path, line, show_name(p->columns->name[column]).text, value);
     *missing = true;
-    return p->drop_missing ? SBPS_OK : fail_missing(p, column, line, err);
+    if (p->drop_missing) return SBPS_OK;
+    return fail(
+        err, SBPS_BAD_DATA,
+        "%s:%zu: column '%s': the value is missing; drop such rows with --missing drop, or "
+        "the column with --exclude",
+        p->path, line, show_name(p->columns->name[column]).text);
 }
 
 sbps_status schema_read_cell(const column_schema *p, size_t column, const char *begin,

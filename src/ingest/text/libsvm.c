@@ -82,13 +82,6 @@ static size_t index_set_from(const index_set *s, size_t index)
     return 0;
 }
 
-static void index_set_clear(index_set *s)
-{
-    free(s->word);
-    free(s->before);
-    *s = (index_set){0};
-}
-
 /* ---- lines ---- */
 
 typedef struct {
@@ -248,7 +241,9 @@ static void libsvm_close(void *self)
 {
     libsvm *s = self;
     if (!s) return;
-    index_set_clear(&s->seen);
+    free(s->seen.word);
+    free(s->seen.before);
+    s->seen = (index_set){0};
     free(s);
 }
 

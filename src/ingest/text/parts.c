@@ -133,14 +133,6 @@ unsigned reading_threads(const rows_spec *spec)
 
 /* ---- reading by the source itself ---- */
 
-/* Passes the source's rows to the taker. */
-static void pass_rows(parts_reader *g)
-{
-    if (g->status == SBPS_OK && g->rows.rows > 0)
-        g->status = g->to->take(g->to->self, &g->rows, g->err);
-    chunks_reset(&g->rows);
-}
-
 /* Returns whether the source is before the byte `stop`. Packed files are read to their end:
  * SIZE_MAX. */
 static bool is_before(const text_file *t, size_t stop)
@@ -161,7 +153,9 @@ static bool read_some(parts_reader *g, size_t stop)
             g->status = fail_memory(g->err);
         if (g->status == SBPS_OK && g->rows.rows * s->schema->width >= SERIAL_ROWS) break;
     }
-    pass_rows(g);
+    if (g->status == SBPS_OK && g->rows.rows > 0)
+        g->status = g->to->take(g->to->self, &g->rows, g->err);
+    chunks_reset(&g->rows);
     return g->status == SBPS_OK && fate != ROW_END && is_before(s->source, stop);
 }
 
@@ -226,53 +220,36 @@ static void finish_part(parts_reader *g, text_part *p, bool first)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* Waits until part `index` has a free slot; returns false if reading has failed. */
-static bool wait_for_slot(parts_reader *g, size_t index)
-{
-    pthread_mutex_lock(&g->lock);
-    while (index >= g->taken + g->slots) pthread_cond_wait(&g->slot_free, &g->lock);
-    bool running = g->status == SBPS_OK;
-    pthread_mutex_unlock(&g->lock);
-    return running;
-}
-
 /* A task of workers_run: reads part `index`. */
 static void do_part(void *self, unsigned worker, size_t index)
 {
     parts_reader *g = self;
     text_part *p = &g->parts[index % g->slots];
-    bool running = wait_for_slot(g, index);
+    /* Wait until the part has a free slot. */
+    pthread_mutex_lock(&g->lock);
+    while (index >= g->taken + g->slots) pthread_cond_wait(&g->slot_free, &g->lock);
+    bool running = g->status == SBPS_OK;
+    pthread_mutex_unlock(&g->lock);
     p->whole = false;
     if (running) part_read(g->s, &g->cut, index, p);
     finish_part(g, p, worker == 0);
 }
 
-/* Allocates the slots. */
-static sbps_status open_parts(parts_reader *g)
+/* Reads `count` parts by this many threads. */
+static sbps_status run_parts(parts_reader *g, unsigned threads, size_t count)
 {
     g->parts = calloc(g->slots, sizeof *g->parts);
     bool ready = g->parts != NULL;
     for (size_t k = 0; ready && k < g->slots; k++)
         ready = part_open(g->s, g->to->packed, &g->parts[k]);
-    return ready ? SBPS_OK : fail_memory(g->err);
-}
-
-static void close_parts(parts_reader *g)
-{
-    for (size_t k = 0; g->parts && k < g->slots; k++) part_close(&g->parts[k]);
-    free(g->parts);
-}
-
-/* Reads `count` parts by this many threads. */
-static sbps_status run_parts(parts_reader *g, unsigned threads, size_t count)
-{
-    sbps_status status = open_parts(g);
+    sbps_status status = ready ? SBPS_OK : fail_memory(g->err);
     pthread_mutex_init(&g->lock, NULL);
     pthread_cond_init(&g->slot_free, NULL);
     if (status == SBPS_OK) status = workers_run(threads, count, do_part, g, g->err);
     pthread_cond_destroy(&g->slot_free);
     pthread_mutex_destroy(&g->lock);
-    close_parts(g);
+    for (size_t k = 0; g->parts && k < g->slots; k++) part_close(&g->parts[k]);
+    free(g->parts);
     return status;
 }
 

@@ -151,15 +151,6 @@ static void write_cells(const check_panels *all, const char *title, const char *
     }
 }
 
-/* A table per class, or a line per class if there are many. */
-static void write_calibration(const check_panels *all, text *t)
-{
-    if (all->count > PANELS_SHOWN)
-        write_worst(all, "calibration", t);
-    else
-        write_cells(all, "calibration", "predicted", t);
-}
-
 /* Long tables show their first rows, and all rows that failed. */
 static bool is_shown(size_t k, bool off)
 {
@@ -268,7 +259,11 @@ static void write_checks_text(const predictive_checks *c, text *t)
 {
     write_verdict(c, t);
     write_statistics(c, t);
-    write_calibration(&c->calibration, t);
+    /* Calibration: a table per class, or a line per class if there are many. */
+    if (c->calibration.count > PANELS_SHOWN)
+        write_worst(&c->calibration, "calibration", t);
+    else
+        write_cells(&c->calibration, "calibration", "predicted", t);
     write_cells(&c->rootogram, "rootogram: rows by their count", "from, to below", t);
     write_worst(&c->density, "density: rows", t);
     write_worst(&c->spread, "spread: squared standardised residuals", t);

@@ -258,16 +258,6 @@ static const char *partner_of(const assessment *j, const char *column)
     return NULL;
 }
 
-/* Advises an interaction of the column, or another column. */
-static void advise_interaction(assessment *j, const char *column)
-{
-    const char *other = partner_of(j, column);
-    if (other)
-        text_add(&j->remedy, "its interactions, such as %s:%s", column, other);
-    else
-        text_add(&j->remedy, "columns that are not in the formula yet");
-}
-
 /* Ordinal classes in a wrong order make residuals differ from 0 along every column. */
 static void advise_levels(assessment *j, const char *column)
 {
@@ -278,7 +268,11 @@ static void advise_levels(assessment *j, const char *column)
             "`sbps sample` with --levels, if the classes are in another order; otherwise ");
     else if (!saved_schema_use(j->s->f->b, column).alone)
         text_add(&j->remedy, "'%s' in the formula by itself; or ", column);
-    advise_interaction(j, column);
+    const char *other = partner_of(j, column);
+    if (other)
+        text_add(&j->remedy, "its interactions, such as %s:%s", column, other);
+    else
+        text_add(&j->remedy, "columns that are not in the formula yet");
     if (ordinal)
         text_add(&j->remedy, ", or `sbps sample` with --model softmax, which has no order");
 }

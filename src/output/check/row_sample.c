@@ -329,12 +329,6 @@ static sbps_status collect_rows(row_sample *s, const char *run, const char *data
 
 /* ---- opening ---- */
 
-/* Whether residuals are checked along a column: features of the formula that are not groups. */
-static bool is_checked(const saved_column *c)
-{
-    return c->role == ROLE_FEATURE && c->needed && !c->left_out && !c->groups;
-}
-
 /* Selects the columns of the text file, or of a converted table those of its design. */
 static sbps_status select_columns(row_sample *s, const row_stream *from, sbps_error *err)
 {
@@ -348,7 +342,7 @@ static sbps_status select_columns(row_sample *s, const row_stream *from, sbps_er
         for (size_t k = 0; k < b->columns; k++) {
             const saved_column *c = &b->column[k];
             bool category = c->kind == USE_CATEGORY;
-            if (is_checked(c))
+            if (c->role == ROLE_FEATURE && c->needed && !c->left_out && !c->groups)
                 s->column[s->columns++] = (sample_column){.at = k,
                                                           .name = c->name,
                                                           .levels = category ? c->levels : 0,

@@ -225,12 +225,6 @@ static bool open_scaling(scaling *p)
            make_weights(p, r->log_likelihood, UPPER, &p->weight[LIKELIHOOD_UP]);
 }
 
-/* Group effects are not reported. */
-static bool is_effect(const char *name)
-{
-    return strncmp(name, "r_", 2) == 0 && strchr(name, '[');
-}
-
 /* Weights per class, 0 for other models. The parameters of one class follow those of another,
  * named CLASS:COLUMN. */
 static size_t weights_of_class(const result *r)
@@ -253,7 +247,7 @@ sbps_status measure_sensitivity(const result *r, predictive_checks *out, sbps_er
     bool complete = out->sensitivity && open_scaling(&p);
     size_t each = weights_of_class(r);
     for (size_t j = each; complete && j < r->dim; j++)
-        if (!is_effect(r->names[j]))
+        if (!(strncmp(r->names[j], "r_", 2) == 0 && strchr(r->names[j], '[')))
             complete = measure_parameter(&p, j, each ? j % each : SIZE_MAX,
                                          &out->sensitivity[out->sensitivities++]);
     if (complete) out->likelihood_noise = noise_of(r, p.n);

@@ -252,15 +252,6 @@ static void measure_pit(size_t n, double *u, check_pit *out)
     test(n, u, out);
 }
 
-/* Counts become densities; low and high are their limits, a binomial's for uniform u. */
-static void finish_bars(check_pit *out)
-{
-    double n = (double)out->rows, wide = 1.96 * sqrt((PIT_BARS - 1) / n);
-    for (size_t k = 0; k < PIT_BARS; k++) out->bar[k] *= PIT_BARS / n;
-    out->low = fmax(0.0, 1.0 - wide);
-    out->high = 1.0 + wide;
-}
-
 sbps_status compare_pit(const row_sample *s, check_pit *out, sbps_error *err)
 {
     double *u = new_doubles(s->rows + 1);
@@ -274,7 +265,11 @@ sbps_status compare_pit(const row_sample *s, check_pit *out, sbps_error *err)
         u[out->rows++] = row->below + rng_uniform(&r) * (row->upto - row->below);
     }
     if (out->rows > 0) {
-        finish_bars(out);
+        /* counts become densities; low and high are limits of a binomial for uniform u */
+        double n = (double)out->rows, wide = 1.96 * sqrt((PIT_BARS - 1) / n);
+        for (size_t k = 0; k < PIT_BARS; k++) out->bar[k] *= PIT_BARS / n;
+        out->low = fmax(0.0, 1.0 - wide);
+        out->high = 1.0 + wide;
         measure_pit(out->rows, u, out);
     }
     free(u);

@@ -408,13 +408,6 @@ static const expression_function *called(const parser *p)
     return *skip_blanks(p->at + length) == '(' ? function_named(p->at, length) : NULL;
 }
 
-static bool parse_parenthesis(parser *p)
-{
-    const char *opened = p->at;
-    advance(p, 1);
-    return parse_inside(p) && close_parenthesis(p, opened);
-}
-
 /* A parameter, or a call of a function. A parameter may have the name of a function, or of a
  * formula term: exp, log(x), `2nd`. The longer reading is taken. */
 static bool parse_name(parser *p)
@@ -437,7 +430,11 @@ static bool parse_operand(parser *p)
     if (digit || (*p->at == '.' && p->at[1] >= '0' && p->at[1] <= '9')) return parse_number(p);
     if (called(p) || parameter_at(&p->names, p->at, &index)) return parse_name(p);
     if (*p->at == '`') return parse_quoted(p);
-    if (*p->at == '(') return parse_parenthesis(p);
+    if (*p->at == '(') {
+        const char *opened = p->at;
+        advance(p, 1);
+        return parse_inside(p) && close_parenthesis(p, opened);
+    }
     if (word_length(p->at)) return parse_unknown(p);
     return fail_here(p, p->at,
                      *p->at ? "a parameter or a number is missing here"

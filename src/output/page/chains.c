@@ -38,16 +38,6 @@ static chain_class class_of(const char *kind, size_t chain)
     return c;
 }
 
-/* Sets the limits of an axis to the range of x. */
-static void find_range(size_t n, const double *x, axis *a)
-{
-    a->low = a->high = x[0];
-    for (size_t i = 0; i < n; i++) {
-        a->low = fmin(a->low, x[i]);
-        a->high = fmax(a->high, x[i]);
-    }
-}
-
 /* Trace of a chain, of at most MAX_POINTS draws. */
 static void draw_chain(const plot *p, const view *v, size_t chain, const double *draws)
 {
@@ -69,7 +59,12 @@ static void draw_trace(text *t, const view *v, size_t j)
               {.low = 0, .high = (double)v->r->draws - 1.0, .from = 44, .to = TRACE_WIDTH - 6},
               {.from = TRACE_HEIGHT - 20, .to = 6}};
     const double *draws = view_gather(v, j);
-    find_range(view_draws(v), draws, &p.y);
+    size_t n = view_draws(v);
+    p.y.low = p.y.high = draws[0];
+    for (size_t i = 0; i < n; i++) {
+        p.y.low = fmin(p.y.low, draws[i]);
+        p.y.high = fmax(p.y.high, draws[i]);
+    }
     plot_open(&p, "plot", "Trace of %s: %zu chains of %zu draws, R-hat %.4g, from %.4g to %.4g",
               view_name(v, j), v->r->chains, v->r->draws, v->parameters[j].rhat, p.y.low,
               p.y.high);

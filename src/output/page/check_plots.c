@@ -78,11 +78,6 @@ static void add_statistics(text *t, const predictive_checks *c)
 
 /* ---- cells as dots in front of intervals ---- */
 
-static bool is_off(const check_cell *c)
-{
-    return c->observed < c->low || c->observed > c->high;
-}
-
 /* Extends an axis to a finite value. */
 static void widen(axis *a, double value)
 {
@@ -119,16 +114,6 @@ static double by_middle(const check_panel *p, size_t k)
     return 0.5 * (p->cell[k].from + p->cell[k].to);
 }
 
-/* A replicated interval and the observed value as a dot. */
-static void draw_interval(const plot *p, const check_cell *c, double x)
-{
-    double at = axis_place(&p->x, x);
-    text_add(p->t, "<path class=\"made\" d=\"M%.1f %.1fV%.1f\"/>", at,
-             axis_place(&p->y, c->low), axis_place(&p->y, c->high));
-    text_add(p->t, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>",
-             is_off(c) ? "seen off" : "seen", at, axis_place(&p->y, c->observed));
-}
-
 /* Shortened names of levels, if they fit. */
 static void add_labels(const plot *p, const check_panel *of)
 {
@@ -163,7 +148,15 @@ static void draw_dots(text *t, const check_panel *of, cell_place place, bool dia
                    (double[]){p.x.low, p.x.high});
     else if (p.y.low < 0.0 && p.y.high > 0.0)
         plot_level(&p, "expected", 0.0);
-    for (size_t k = 0; k < of->count; k++) draw_interval(&p, &of->cell[k], place(of, k));
+    for (size_t k = 0; k < of->count; k++) {
+        const check_cell *c = &of->cell[k];
+        double at = axis_place(&p.x, place(of, k));
+        text_add(p.t, "<path class=\"made\" d=\"M%.1f %.1fV%.1f\"/>", at,
+                 axis_place(&p.y, c->low), axis_place(&p.y, c->high));
+        text_add(p.t, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>",
+                 (c->observed < c->low || c->observed > c->high) ? "seen off" : "seen", at,
+                 axis_place(&p.y, c->observed));
+    }
     plot_close(&p);
 }
 

@@ -107,13 +107,6 @@ static const char *label_at(char *const *labels, size_t j)
     return labels && labels[j] ? labels[j] : "";
 }
 
-/* True for parameters that are no coefficient, such as sigma, if all draws are positive. */
-static bool is_positive(const view *v, size_t j, const double *sorted)
-{
-    return !*label_at(v->r->column, j) && !strstr(view_name(v, j), "ntercept") &&
-           sorted[0] > 0.0;
-}
-
 static bool is_of_parameter(const view *v, size_t j)
 {
     return !strcmp(label_at(v->r->prior_of, j), "the parameter");
@@ -134,8 +127,10 @@ static void draw_density(text *t, const view *v, size_t j)
         x[k] = p.x.low + (p.x.high - p.x.low) * (double)k / (POINTS - 1);
     kernel_density(n, sorted, POINTS, x, posterior_curve);
     bool known = is_of_parameter(v, j) &&
-                 prior_density(label_at(v->r->prior, j), is_positive(v, j, sorted), POINTS, x,
-                               prior_curve);
+                 prior_density(label_at(v->r->prior, j),
+                               !*label_at(v->r->column, j) &&
+                                   !strstr(view_name(v, j), "ntercept") && sorted[0] > 0.0,
+                               POINTS, x, prior_curve);
     for (size_t k = 0; k < POINTS; k++) top = fmax(top, posterior_curve[k]);
     p.y.high = 1.05 * top;
     plot_open(&p, "plot", "Posterior density of %s, from %.4g to %.4g%s", view_name(v, j),

@@ -64,14 +64,6 @@ static void add_title(text *t, const result_info *info)
                                                        : "a run");
 }
 
-/* A live page requests its new state from its own server; without a script it is reloaded. */
-static void add_live_head(text *t, const page_news *news)
-{
-    text_add(t, "<link rel=\"icon\" href=\"data:,\"/>\n");
-    if (!news->over)
-        text_add(t, "<noscript><meta http-equiv=\"refresh\" content=\"2\"/></noscript>\n");
-}
-
 /* The head: a security policy that allows nothing external, style sheets and title. */
 static void add_head(text *t, const result_info *info, const page_news *news)
 {
@@ -80,7 +72,11 @@ static void add_head(text *t, const result_info *info, const page_news *news)
              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
              "style-src 'unsafe-inline'; script-src 'unsafe-inline'%s\"/>\n",
              news ? "; connect-src 'self'; img-src data:" : "");
-    if (news) add_live_head(t, news);
+    if (news) {
+        text_add(t, "<link rel=\"icon\" href=\"data:,\"/>\n");
+        if (!news->over)
+            text_add(t, "<noscript><meta http-equiv=\"refresh\" content=\"2\"/></noscript>\n");
+    }
     text_add(t, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
                 "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
                 "<meta name=\"generator\" content=\"sbps " SBPS_VERSION "\"/>\n<title>");
@@ -103,16 +99,6 @@ static void add_subtitle(text *t, const result *r)
     html_count(t, info->rows);
     text_add(t, " rows \xc2\xb7 %zu parameters \xc2\xb7 %zu draws</p>\n", r->dim,
              r->chains * r->draws);
-}
-
-/* Links to the sections. */
-static void add_contents(text *t, const view *v)
-{
-    text_add(t, "<nav aria-label=\"Sections\"><ul>\n");
-    for (size_t i = 0; i < SECTIONS; i++)
-        if (sections[i].applies(v))
-            text_add(t, "<li><a href=\"#%s\">%s</a></li>\n", sections[i].id, sections[i].brief);
-    text_add(t, "</ul></nav>\n");
 }
 
 /* Opens the body: the state of a live run, and the title. */
@@ -153,7 +139,11 @@ static void add_page(text *t, const view *v, const page_news *news)
     add_head(t, &v->r->info, news);
     open_body(t, &v->r->info, news);
     add_subtitle(t, v->r);
-    add_contents(t, v);
+    text_add(t, "<nav aria-label=\"Sections\"><ul>\n");
+    for (size_t i = 0; i < SECTIONS; i++)
+        if (sections[i].applies(v))
+            text_add(t, "<li><a href=\"#%s\">%s</a></li>\n", sections[i].id, sections[i].brief);
+    text_add(t, "</ul></nav>\n");
     text_add(t, "</header>\n<main>\n");
     for (size_t i = 0; i < SECTIONS; i++) add_section(t, v, i);
     close_body(t, news);

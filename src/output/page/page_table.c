@@ -226,13 +226,6 @@ static void add_sensitivity_row(text *t, const check_sensitivity *s)
     text_add(t, "</td></tr>\n");
 }
 
-static size_t count_sensitive(const predictive_checks *c)
-{
-    size_t count = 0;
-    for (size_t k = 0; k < c->sensitivities; k++) count += is_sensitive(&c->sensitivity[k]);
-    return count;
-}
-
 /* True if a parameter is listed: all are if there are few, else the sensitive ones. */
 static bool is_listed(const predictive_checks *c, size_t k)
 {
@@ -242,7 +235,8 @@ static bool is_listed(const predictive_checks *c, size_t k)
 /* Explains power scaling and summarises the result. */
 static void add_explanation(text *t, const predictive_checks *c)
 {
-    size_t sensitive = count_sensitive(c);
+    size_t sensitive = 0;
+    for (size_t k = 0; k < c->sensitivities; k++) sensitive += is_sensitive(&c->sensitivity[k]);
     text_add(
         t,
         "<p>Power scaling: how far the posterior of each parameter moves when its prior, or "

@@ -175,14 +175,6 @@ static void add_decimal(text *t, double value)
         text_add(t, "<td>%.4f</td>", value);
 }
 
-/* A cell with the ESS of the path. */
-static void add_ess(text *t, const view *v, size_t j)
-{
-    text_add(t, "<td>");
-    html_count(t, view_path_ess(v, j));
-    text_add(t, "</td>");
-}
-
 /* Table row: bars and errors of parameter j. */
 static void add_error_row(text *t, const view *v, size_t j, const axis *a)
 {
@@ -197,7 +189,9 @@ static void add_error_row(text *t, const view *v, size_t j, const axis *a)
     add_decimal(t, relative_error(p));
     add_decimal(t, p->sd_bias);
     add_decimal(t, p->sd_bias_se);
-    add_ess(t, v, j);
+    text_add(t, "<td>");
+    html_count(t, view_path_ess(v, j));
+    text_add(t, "</td>");
     text_add(t, "</tr>\n");
 }
 

@@ -42,16 +42,6 @@ static void add_number_fact(text *t, const char *name, double value)
     close_fact(t);
 }
 
-/* Seconds of set-up, warm-up and sampling. */
-static void add_seconds(text *t, const result_info *info)
-{
-    open_fact(t, "seconds");
-    text_add(t, "%.3g (set-up %.3g, warm-up %.3g, sampling %.3g)",
-             info->seconds_setup + info->seconds_warmup + info->seconds_sampling,
-             info->seconds_setup, info->seconds_warmup, info->seconds_sampling);
-    close_fact(t);
-}
-
 /* Row evaluations, passes, proposals. */
 static void add_work(text *t, const result_info *info)
 {
@@ -69,14 +59,6 @@ static void add_work(text *t, const result_info *info)
         html_measure(t, info->pareto_k);
         close_fact(t);
     }
-}
-
-static void add_chains(text *t, const result *r)
-{
-    open_fact(t, "chains");
-    text_add(t, "%zu of %zu draws", r->chains, r->draws);
-    close_fact(t);
-    add_number_fact(t, "seed", r->info.seed);
 }
 
 /* The list of facts about the run. */
@@ -98,9 +80,16 @@ static void add_facts(text *t, const view *v)
     add_fact(t, "control variate", info->control_variate);
     add_fact(t, "metric", info->metric);
     add_number_fact(t, "rows in a batch", info->batch_size);
-    add_chains(t, r);
+    open_fact(t, "chains");
+    text_add(t, "%zu of %zu draws", r->chains, r->draws);
+    close_fact(t);
+    add_number_fact(t, "seed", r->info.seed);
     add_work(t, info);
-    add_seconds(t, info);
+    open_fact(t, "seconds");
+    text_add(t, "%.3g (set-up %.3g, warm-up %.3g, sampling %.3g)",
+             info->seconds_setup + info->seconds_warmup + info->seconds_sampling,
+             info->seconds_setup, info->seconds_warmup, info->seconds_sampling);
+    close_fact(t);
     if (!isnan(page_table_seconds(v))) {
         open_fact(t, "seconds for leave-one-out and checks");
         html_measure(t, page_table_seconds(v));

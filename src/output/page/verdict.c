@@ -137,16 +137,6 @@ static void add_finding(void *self, const evidence *e, const check *c, bool rema
     text_add(t, "</p></li>\n");
 }
 
-/* List of the findings of `diagnose`. */
-static void add_findings(text *t, const view *v)
-{
-    finding_counts n;
-    evidence e = evidence_of(v->r, v->parameters);
-    text_add(t, "<ol class=\"findings\">\n");
-    if (!visit_findings(&e, add_finding, t, &n)) t->failed = true;
-    text_add(t, "</ol>\n");
-}
-
 /* A sentence on R-hat and ESS of effects of groups, if there are any. */
 static void add_effects(text *t, const view *v)
 {
@@ -195,6 +185,12 @@ void page_verdict(text *t, const view *v)
                     "href=\"#sensitivity\">sensitivity</a>.");
     text_add(t, "</p></div>\n");
     add_tiles(t, &j, &v->r->info);
-    if (j.findings.problems + j.findings.remarks) add_findings(t, v);
+    if (j.findings.problems + j.findings.remarks) {
+        finding_counts n;
+        evidence e = evidence_of(v->r, v->parameters);
+        text_add(t, "<ol class=\"findings\">\n");
+        if (!visit_findings(&e, add_finding, t, &n)) t->failed = true;
+        text_add(t, "</ol>\n");
+    }
     add_note(t, v->r->info.replanned);
 }

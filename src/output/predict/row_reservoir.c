@@ -37,13 +37,6 @@ static void swap_rows(kept_row *a, kept_row *b)
     *b = first;
 }
 
-/* Restores the heap after item `at` was appended. */
-static void sift_up(kept_row *heap, size_t at)
-{
-    for (; at > 0 && heap[at].key > heap[(at - 1) / 2].key; at = (at - 1) / 2)
-        swap_rows(&heap[at], &heap[(at - 1) / 2]);
-}
-
 /* Restores the heap after its first item was replaced. */
 static void sift_down(kept_row *heap, size_t count)
 {
@@ -66,9 +59,12 @@ static bool keep_row(row_reservoir *k, uint64_t key, size_t index, size_t copy,
     to->key = key;
     to->index = index;
     to->copy = copy;
-    if (grows)
-        sift_up(k->item, k->count++);
-    else
+    if (grows) {
+        /* Restores the heap after its last item was appended. */
+        size_t at = k->count++;
+        for (; at > 0 && k->item[at].key > k->item[(at - 1) / 2].key; at = (at - 1) / 2)
+            swap_rows(&k->item[at], &k->item[(at - 1) / 2]);
+    } else
         sift_down(k->item, k->count);
     if (k->count == k->capacity)
         atomic_store_explicit(&k->below, k->item[0].key, memory_order_relaxed);

@@ -122,25 +122,6 @@ void identity_json(text *t, rows_identity identity)
 
 /* ---- a block ---- */
 
-/* Fails for a level that the run did not have, with row, column and value. */
-static sbps_status refuse_row(const streaming *w, size_t row, const encoded_row *s,
-                              sbps_error *err)
-{
-    return fail(err, SBPS_BAD_DATA,
-                "%s: row %zu: column '%s': '%s' is none of the levels that the run had",
-                data_name(w->s), row + 1, show_name(s->column).text, s->value.text);
-}
-
-/* Counts a row that cannot be evaluated. */
-static void count_incomplete(const streaming *w, size_t slot, row_state state,
-                             const encoded_row *s)
-{
-    size_t *count = state == ROW_LACKS ? &w->lacks[slot] : &w->odd[slot];
-    if (w->lacks[slot] + w->odd[slot] == 0)
-        snprintf(w->column[slot], sizeof *w->column, "%s", show_name(s->column).text);
-    ++*count;
-}
-
 /* Encodes a row of the text or the table for the model; false: no memory. */
 static bool read_row(streaming *w, size_t index, double *row, encoded_row *seen,
                      row_state *state)
@@ -184,8 +165,17 @@ static sbps_status put_row(streaming *w, unsigned worker, size_t slot, size_t i,
     row_state state;
     double *row = w->table && !w->second_pass ? NULL : w->at[slot * BLOCK_ROWS + i];
     if (!read_row(w, b->index[i], row, seen, &state)) return fail_memory(err);
-    if (state == ROW_UNKNOWN_LEVEL) return refuse_row(w, b->index[i], seen, err);
-    if (state != ROW_WHOLE) count_incomplete(w, slot, state, seen);
+    if (state == ROW_UNKNOWN_LEVEL)
+        return fail(err, SBPS_BAD_DATA,
+                    "%s: row %zu: column '%s': '%s' is none of the levels that the run had",
+                    data_name(w->s), b->index[i] + 1, show_name(seen->column).text,
+                    seen->value.text);
+    if (state != ROW_WHOLE) {
+        size_t *count = state == ROW_LACKS ? &w->lacks[slot] : &w->odd[slot];
+        if (w->lacks[slot] + w->odd[slot] == 0)
+            snprintf(w->column[slot], sizeof *w->column, "%s", show_name(seen->column).text);
+        ++*count;
+    }
     if (state == ROW_WHOLE && !w->second_pass && !w->table && w->s->request.target)
         w->content[worker].sum += identity_row(w->s->f->b, w->content[worker].kind, seen);
     if (state == ROW_WHOLE &&
@@ -243,16 +233,6 @@ static sbps_status list_rows(streaming *w, sbps_error *err)
     return SBPS_OK;
 }
 
-/* Adds the incomplete rows of a block to the totals. */
-static void count_slot(streaming *w, size_t slot)
-{
-    stream_count *c = w->count;
-    if (w->lacks[slot] + w->odd[slot] > 0 && c->lacking + c->not_finite == 0)
-        snprintf(c->column, sizeof c->column, "%s", w->column[slot]);
-    c->lacking += w->lacks[slot];
-    c->not_finite += w->odd[slot];
-}
-
 /* Evaluates and finishes `blocks` blocks. */
 static sbps_status process_blocks(streaming *w, size_t blocks, sbps_error *err)
 {
@@ -260,7 +240,11 @@ static sbps_status process_blocks(streaming *w, size_t blocks, sbps_error *err)
     for (size_t k = 0; status == SBPS_OK && k < blocks; k++) {
         status = w->error[k].status;
         if (status != SBPS_OK && err) *err = w->error[k];
-        count_slot(w, k);
+        stream_count *c = w->count;
+        if (w->lacks[k] + w->odd[k] > 0 && c->lacking + c->not_finite == 0)
+            snprintf(c->column, sizeof c->column, "%s", w->column[k]);
+        c->lacking += w->lacks[k];
+        c->not_finite += w->odd[k];
     }
     if (status == SBPS_OK && w->s->finish_blocks)
         status = w->s->finish_blocks(w->s->self, blocks, err);

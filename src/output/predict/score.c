@@ -320,14 +320,6 @@ static bool has_two_outcomes(const scoring *j)
     return true;
 }
 
-/* Brier score, AUC and calibration slope of binary outcomes. */
-static void add_binary(scoring *j, estimates *e)
-{
-    e->of[e->count++] = mean_over(j, offsetof(row_score, loss), "brier");
-    if (has_two_outcomes(j)) add_auc(j, e);
-    add_calibration(j, e);
-}
-
 /* Brier score and accuracy. */
 static void add_classes(const scoring *j, estimates *e)
 {
@@ -338,16 +330,6 @@ static void add_classes(const scoring *j, estimates *e)
 }
 
 /* ---- report of scores ---- */
-
-/* The line with numbers of rows, weights and draws. */
-static void write_rows(const scoring *j, text *t)
-{
-    char sum[32];
-    text_add(t, "rows              %zu", j->rows);
-    decimal_print(sum, sizeof sum, "%.10g", j->weight);
-    if (j->weighted) text_add(t, ", whose weights sum to %s", sum);
-    text_add(t, "; %zu draws\n", j->f->draws);
-}
 
 /* Writes all estimates as text or JSON. */
 static void write_scores(const scoring *j, const estimates *e, const stream_count *count,
@@ -372,8 +354,13 @@ static void write_scores(const scoring *j, const estimates *e, const stream_coun
     if (format == SBPS_JSON) {
         identity_json(t, count->identity);
         text_add(t, "}\n");
-    } else
-        write_rows(j, t);
+    } else {
+        char sum[32];
+        text_add(t, "rows              %zu", j->rows);
+        decimal_print(sum, sizeof sum, "%.10g", j->weight);
+        if (j->weighted) text_add(t, ", whose weights sum to %s", sum);
+        text_add(t, "; %zu draws\n", j->f->draws);
+    }
     if (lacking > 0 && format != SBPS_JSON)
         text_add(t, "left out          %zu rows with missing cells\n", lacking);
 }
@@ -422,8 +409,11 @@ sbps_status score_report(const result *r, const char *run, const char *data,
             add_classes(&j, &e);
         else if (has_crps(f))
             add_numbers(&j, &e);
-        else
-            add_binary(&j, &e);
+        else {
+            e.of[e.count++] = mean_over(&j, offsetof(row_score, loss), "brier");
+            if (has_two_outcomes(&j)) add_auc(&j, &e);
+            add_calibration(&j, &e);
+        }
         write_scores(&j, &e, &count, format, &t);
         status = text_give(&t, out, err);
     }

@@ -129,23 +129,18 @@ static bool quantile_by_window(const kernels *of, size_t n, const double *value,
     return true;
 }
 
-/* Mean and standard deviation, in two passes. */
-static void moments(const kernels *k, size_t n, const double *value, value_summary *out)
-{
-    double sums[2];
-    k->sum_squares(n, value, 0.0, sums);
-    out->mean = sums[0] / (double)n;
-    k->sum_squares(n, value, out->mean, sums);
-    out->sd = n > 1 ? sqrt(sums[1] / (double)(n - 1)) : 0.0;
-}
-
 value_summary summarise_values(const kernels *k, size_t n, double *value)
 {
     static const double probability[WINDOWS] = {0.5, 0.05, 0.95};
     static const double normal[WINDOWS] = {0.0, -1.6448536269514722, 1.6448536269514722};
     value_summary out;
     double *to[WINDOWS] = {&out.q50, &out.q5, &out.q95};
-    moments(k, n, value, &out);
+    /* Mean and standard deviation, in two passes. */
+    double sums[2];
+    k->sum_squares(n, value, 0.0, sums);
+    out.mean = sums[0] / (double)n;
+    k->sum_squares(n, value, out.mean, sums);
+    out.sd = n > 1 ? sqrt(sums[1] / (double)(n - 1)) : 0.0;
     for (size_t i = 0; i < WINDOWS; i++) {
         double centre = out.mean + normal[i] * out.sd;
         if (n < ENOUGH ||

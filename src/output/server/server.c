@@ -139,18 +139,6 @@ void server_put(server *s, char *page)
 
 static const char not_found[] = "404 Not Found";
 
-/* True if the empty line that ends the head has arrived. */
-static bool is_complete(const char *head, size_t length)
-{
-    return memmem(head, length, "\r\n\r\n", 4) || memmem(head, length, "\n\n", 2);
-}
-
-/* True if the client requests an answer without its body. */
-static bool is_head_request(const char *head)
-{
-    return !strncmp(head, "HEAD ", 5);
-}
-
 /* Compares in a time that does not depend on the place of a difference. */
 static bool same_secret(const char *a, const char *b, size_t length)
 {
@@ -274,7 +262,8 @@ static void accept_clients(server *s)
  * type, to embed it in another page and to send its address to others. */
 static void write_answer(server *s, client *c, const char *status)
 {
-    bool page = !strncmp(status, "200", 3) && s->page, head_only = is_head_request(c->head);
+    bool page = !strncmp(status, "200", 3) && s->page,
+         head_only = !strncmp(c->head, "HEAD ", 5);
     char body[64];
     snprintf(body, sizeof body, "%s\n", status);
     size_t length = page ? s->page->length : strlen(body);
@@ -308,7 +297,7 @@ static void read_request(server *s, client *c)
     c->head[c->used] = '\0';
     if (memchr(c->head, '\0', c->used))
         write_answer(s, c, "400 Bad Request");
-    else if (is_complete(c->head, c->used))
+    else if (memmem(c->head, c->used, "\r\n\r\n", 4) || memmem(c->head, c->used, "\n\n", 2))
         write_answer(s, c, answer_status(c->head, s->port, s->token));
     else if (c->used == HEAD_MAX)
         write_answer(s, c, "431 Request Header Fields Too Large");
@@ -327,15 +316,6 @@ static size_t next_bytes(const client *c, const char **bytes)
     return c->page->length - at;
 }
 
-/* Closes the sending side only: closing at once would discard the answer if the client is still
- * sending. */
-static void begin_draining(client *c)
-{
-    shutdown(c->fd, SHUT_WR);
-    c->state = DRAINING;
-    c->until = clock_now() + DRAIN_SECONDS;
-}
-
 /* Sends as much of the answer as the socket takes. */
 static void send_answer(client *c)
 {
@@ -349,7 +329,10 @@ static void send_answer(client *c)
         }
         c->sent += (size_t)count;
     }
-    begin_draining(c);
+    /* Closing at once would discard the answer if the client is still sending. */
+    shutdown(c->fd, SHUT_WR);
+    c->state = DRAINING;
+    c->until = clock_now() + DRAIN_SECONDS;
 }
 
 /* Discards what a client still sends. */
@@ -363,13 +346,6 @@ static void drain(client *c)
 }
 
 /* ---- steps ---- */
-
-/* Reads all bytes of the wake pipe. */
-static void empty_wake(server *s)
-{
-    char discarded[64];
-    while (read(s->wake[0], discarded, sizeof discarded) > 0) continue;
-}
 
 void server_wake(server *s)
 {
@@ -396,35 +372,32 @@ static size_t list_sockets(server *s, struct pollfd *list, client **clients)
     return count;
 }
 
-/* Handles the event of a client, by its state. */
-static void serve(server *s, client *c)
-{
-    if (c->state == REQUESTING)
-        read_request(s, c);
-    else if (c->state == DRAINING)
-        drain(c);
-    if (c->state == ANSWERING) send_answer(c);
-}
-
-/* Waits instead of a poll that failed, because the next one will fail as well. */
-static void sleep_for(int milliseconds)
-{
-    struct timespec t = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
-    nanosleep(&t, NULL);
-}
-
 void server_step(server *s, int milliseconds)
 {
     struct pollfd list[CLIENTS_MAX + 2];
     client *clients[CLIENTS_MAX + 2];
     size_t count = list_sockets(s, list, clients);
     if (poll(list, (nfds_t)count, milliseconds) < 0) {
-        if (errno != EINTR) sleep_for(milliseconds);
+        if (errno != EINTR) {
+            /* Waits instead of the poll, because the next one will fail as well. */
+            struct timespec t = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+            nanosleep(&t, NULL);
+        }
         return;
     }
-    if (list[1].revents) empty_wake(s);
+    if (list[1].revents) {
+        char discarded[64];
+        while (read(s->wake[0], discarded, sizeof discarded) > 0) continue;
+    }
     for (size_t i = 2; i < count; i++)
-        if (list[i].revents) serve(s, clients[i]);
+        if (list[i].revents) {
+            client *c = clients[i];
+            if (c->state == REQUESTING)
+                read_request(s, c);
+            else if (c->state == DRAINING)
+                drain(c);
+            if (c->state == ANSWERING) send_answer(c);
+        }
     for (size_t i = 0; i < CLIENTS_MAX; i++)
         if (s->clients[i].state != FREE && clock_now() > s->clients[i].until)
             disconnect(&s->clients[i]);

@@ -126,15 +126,6 @@ static void add_all_clear(text *t, const evidence *e)
     text_add(t, "\n");
 }
 
-/* The last line: numbers of problems, remarks and checks. */
-static void add_counts(text *t, const finding_counts *n, const result *r)
-{
-    text_add(t, "%zu problem%s, %zu remark%s in %zu checks of %zu parameters, ", n->problems,
-             n->problems == 1 ? "" : "s", n->remarks, n->remarks == 1 ? "" : "s", n->checks,
-             r->dim);
-    text_add(t, "%zu chains, %zu draws.\n", r->chains, r->chains * r->draws);
-}
-
 /* Makes the checks of one list. False when memory runs out. */
 static bool visit_table(const evidence *e, const check *table, bool remark,
                         finding_visitor *visit, void *self, finding_counts *out)
@@ -185,7 +176,10 @@ static void add_diagnosis(text *t, const evidence *e, finding_counts *n)
     t->failed |= !complete || findings.failed;
     text_free(&findings);
     add_effects(t, e);
-    add_counts(t, n, e->r);
+    text_add(t, "%zu problem%s, %zu remark%s in %zu checks of %zu parameters, ", n->problems,
+             n->problems == 1 ? "" : "s", n->remarks, n->remarks == 1 ? "" : "s", n->checks,
+             e->r->dim);
+    text_add(t, "%zu chains, %zu draws.\n", e->r->chains, e->r->chains * e->r->draws);
 }
 
 static void add_json_number(text *t, const char *key, double value)

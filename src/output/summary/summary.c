@@ -73,23 +73,6 @@ double rows_per_sample(const result_info *info)
     return info->min_ess > 0.0 ? info->rows_touched / info->min_ess : NAN;
 }
 
-/* Copies the draws of one parameter, chain after chain, into x. */
-static void gather_draws(const result *r, size_t index, double *x)
-{
-    for (size_t i = 0; i < r->chains * r->draws; i++) x[i] = r->w[i * r->dim + index];
-}
-
-/* Sets the member of *out that column c shows, for parameter j. */
-static void fill_column(const column *c, const result *r, size_t j, const draw_summary *s,
-                        sbps_parameter *out)
-{
-    double *to = (double *)((char *)out + c->offset);
-    if (c->from_draws)
-        *to = *(const double *)((const char *)s + c->source);
-    else
-        *to = (*(double *const *)((const char *)r + c->source))[j];
-}
-
 /* What kind of parameter j is: "coefficient", "intercept", "effect", "sd", "cor" or "".
  * Coefficients are recognised by the design column that the result stores, since a column of
  * the user may have any name. */
@@ -111,11 +94,17 @@ static sbps_status summarize_one(const result *r, size_t j, double *buffer, sbps
 {
     draw_summary s;
     size_t k = 0;
-    gather_draws(r, j, buffer);
+    for (size_t i = 0; i < r->chains * r->draws; i++) buffer[i] = r->w[i * r->dim + j];
     sbps_status status = summarize_draws(r->chains, r->draws, buffer, &s, err);
     if (status != SBPS_OK) return status;
     *out = (sbps_parameter){.name = r->names[j] ? r->names[j] : "", .part = part_of(r, j)};
-    for (const column *c; (c = column_at(k)); k++) fill_column(c, r, j, &s, out);
+    for (const column *c; (c = column_at(k)); k++) {
+        double *to = (double *)((char *)out + c->offset);
+        if (c->from_draws)
+            *to = *(const double *)((const char *)&s + c->source);
+        else
+            *to = (*(double *const *)((const char *)r + c->source))[j];
+    }
     if (r->draws == 0)
         out->mean = out->mcse = out->sd = out->bias = NAN; /* interrupted in warm-up */
     return SBPS_OK;

@@ -63,13 +63,6 @@ static sbps_status compute_hessian(const posterior *u, control *c, const double 
 
 /* ---- numbers of each row of a predictor model ---- */
 
-/* Tables with recompute_rows: only the reference point is stored. */
-static sbps_status allocate_point(const posterior *u, control *c, sbps_error *err)
-{
-    c->at = new_doubles(u->width);
-    return c->at ? SBPS_OK : fail_memory(err);
-}
-
 static void set_point(const posterior *u, control *c)
 {
     if (c->at) memcpy(c->at, c->w, u->columns * sizeof *c->at);
@@ -79,7 +72,11 @@ static void set_point(const posterior *u, control *c)
 static sbps_status allocate_rows(const posterior *u, control *c, control_order order,
                                  sbps_error *err)
 {
-    if (u->data->recompute_rows) return allocate_point(u, c, err);
+    if (u->data->recompute_rows) {
+        /* Only the reference point is stored. */
+        c->at = new_doubles(u->width);
+        return c->at ? SBPS_OK : fail_memory(err);
+    }
     size_t aux = u->auxiliaries, second = order == CONTROL_HESSIAN;
     size_t mean = u->model->predictor->mean != MEAN_OTHER;
     double **arrays[] = {&c->d_eta, &c->d_aux, &c->eta, &c->ee, &c->ea, &c->aa, &c->base};

@@ -186,15 +186,6 @@ static void integrate_predictor(whitened *b, const nodes *of_eta, double weight)
         visit_node(b, of_eta->at[i], weight * of_eta->weight[i]);
 }
 
-/* One auxiliary. */
-static void integrate_line(whitened *b)
-{
-    for (size_t i = 0; i < five_nodes.count; i++) {
-        b->node[0] = five_nodes.at[i];
-        integrate_predictor(b, &five_nodes, five_nodes.weight[i]);
-    }
-}
-
 /* The points of (3) on the axis of i (i == j), or with i and j in all four quadrants. */
 static void integrate_signs(whitened *b, size_t i, size_t j, double at, double weight)
 {
@@ -229,7 +220,12 @@ static void integrate(whitened *b)
     for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
         memset(b->sum[order], 0, b->n * sizeof(double));
     if (b->in->auxiliaries == 0) integrate_predictor(b, &seven_nodes, 1.0);
-    if (b->in->auxiliaries == 1) integrate_line(b);
+    if (b->in->auxiliaries == 1) {
+        for (size_t i = 0; i < five_nodes.count; i++) {
+            b->node[0] = five_nodes.at[i];
+            integrate_predictor(b, &five_nodes, five_nodes.weight[i]);
+        }
+    }
     if (b->in->auxiliaries > 1) integrate_space(b);
 }
 
@@ -375,15 +371,6 @@ static void reach_add(const whitened *b, const row_reach *to, double *third_sum)
     }
 }
 
-/* Transforms the sum from z back to x: L z. */
-static void reach_finish(const influence_meter *in, const double *sum)
-{
-    size_t dim = in->u->dim;
-    const row_reach *to = in->to.reach;
-    memcpy(to->factor, in->factor, dim * dim * sizeof *to->factor);
-    for (size_t i = 0; i < dim; i++) to->third_sum[i] = dot(i + 1, in->factor + i * dim, sum);
-}
-
 void influence_visit(influence_meter *in, row_range r, double *scratch, double *sum)
 {
     whitened b = {.in = in};
@@ -485,7 +472,14 @@ void influence_finish(influence_meter *in, const double *sum)
     double steep = sum_over_ranks(data, (double)atomic_load(&in->steepness)) / STEEP_UNIT;
     if (in->to.effects && data->partition) row_effects_merge(data->partition, in->to.effects);
     if (in->to.steepness) *in->to.steepness = 1.0 + steep / (double)in->u->dim;
-    if (in->to.reach) reach_finish(in, sum);
+    if (in->to.reach) {
+        /* Transforms the sum from z back to x: L z. */
+        size_t dim = in->u->dim;
+        const row_reach *to = in->to.reach;
+        memcpy(to->factor, in->factor, dim * dim * sizeof *to->factor);
+        for (size_t i = 0; i < dim; i++)
+            to->third_sum[i] = dot(i + 1, in->factor + i * dim, sum);
+    }
     if (in->to.reach) sum += in->u->dim;
     for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
         if (!in->to.counts[i]) continue;

@@ -67,14 +67,6 @@ static void prefetch(const minibatch *u, size_t first)
     prefetch_numbers(u, first);
 }
 
-/* Prefetches the window that is picked next: those requested from disk are too far ahead for
- * the cache. */
-static void prefetch_next(const minibatch *u)
-{
-    rng next = u->state->random;
-    prefetch(u, rng_below(&next, u->target->data->local_rows));
-}
-
 /* Requests the next future window by the means that suits the table. */
 static void read_next_ahead(minibatch *u)
 {
@@ -143,8 +135,11 @@ static void windows_next(minibatch *u)
 {
     if (u->reader) reader_next(u->reader);
     read_next_ahead(u);
-    if (u->target->data->storage.mapped && !u->reader && u->requests_left == 0)
-        prefetch_next(u);
+    if (u->target->data->storage.mapped && !u->reader && u->requests_left == 0) {
+        /* windows requested from disk are too far ahead for the cache */
+        rng next = u->state->random;
+        prefetch(u, rng_below(&next, u->target->data->local_rows));
+    }
 }
 
 const rows *minibatch_data(const minibatch *u, row_range *r)

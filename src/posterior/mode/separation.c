@@ -64,17 +64,12 @@ typedef struct {
     double *eta, *along, *pull, *row;
 } block_arrays;
 
-static block_arrays carve_block(double *scratch)
-{
-    return (block_arrays){scratch, scratch + ROW_BLOCK, scratch + 2 * ROW_BLOCK,
-                          scratch + 3 * ROW_BLOCK};
-}
-
 /* Evaluates the predictors of a block; rows of weight 0 count as not moving. */
 static block_arrays scan_block(const scan *k, row_range r, double *scratch)
 {
     const rows *data = k->u->data;
-    block_arrays s = carve_block(scratch);
+    block_arrays s = {scratch, scratch + ROW_BLOCK, scratch + 2 * ROW_BLOCK,
+                      scratch + 3 * ROW_BLOCK};
     batch b = predictors_of(k->u, r, &k->line, s.eta, s.along);
     k->u->model->predictor->gradient(&b, s.pull, NULL);
     for (size_t i = 0; i < r.n; i++)

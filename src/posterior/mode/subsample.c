@@ -41,16 +41,6 @@ typedef struct {
     posterior u;
 } subset;
 
-/* Cuts a distributed table to its first n rows: every rank cuts its own. */
-static void cut_partition(const rows *all, size_t n, subset *s)
-{
-    size_t first = all->partition->first_row, ours = n > first ? n - first : 0;
-    s->partition = *all->partition;
-    s->partition.total_rows = n;
-    s->data.partition = &s->partition;
-    s->data.local_rows = ours < all->local_rows ? ours : all->local_rows;
-}
-
 /* Makes *s a view of the first n rows of u; it borrows from u. */
 static void make_subset(const posterior *u, size_t n, subset *s)
 {
@@ -58,7 +48,14 @@ static void make_subset(const posterior *u, size_t n, subset *s)
     s->u = *u;
     s->data.local_rows = n;
     s->u.data = &s->data;
-    if (u->data->partition) cut_partition(u->data, n, s);
+    if (u->data->partition) {
+        /* Every rank cuts its own part to the first n rows. */
+        size_t first = u->data->partition->first_row, ours = n > first ? n - first : 0;
+        s->partition = *u->data->partition;
+        s->partition.total_rows = n;
+        s->data.partition = &s->partition;
+        s->data.local_rows = ours < u->data->local_rows ? ours : u->data->local_rows;
+    }
 }
 
 /* Rows of the first subset; 0: the table is short, or the model's rows are no random sample. */

@@ -297,15 +297,6 @@ void slope_regression_learn(slope_regression *f, const band_settings *set, const
         learn_drift(f, set, b, t, g);
 }
 
-/* One gradient step on the segment's evidence. */
-static void learn_slope(slope_regression *f, const band_settings *set)
-{
-    double c = set->slope_prior == SLOPE_HESSIAN ? f->curvature : 1.0;
-    slope_prior learned = scaled_prior(f, set);
-    slope_prior_learn(&learned, &f->fit, unit_variance(f, set), set->learning_rate);
-    f->prior = (slope_prior){.mean = learned.mean / c, .variance = learned.variance / (c * c)};
-}
-
 void slope_regression_end(slope_regression *f, const band_settings *set, double t,
                           const observation *last)
 {
@@ -315,7 +306,14 @@ void slope_regression_end(slope_regression *f, const band_settings *set, double 
         add(f, set, t, last->slope, larger(last->variance, noise_floor(f)));
         if (set->slope_prior == SLOPE_WIDE) follow_slope(f, set);
     }
-    if (set->slope_prior != SLOPE_WIDE) learn_slope(f, set);
+    if (set->slope_prior != SLOPE_WIDE) {
+        /* One gradient step on the segment's evidence. */
+        double c = set->slope_prior == SLOPE_HESSIAN ? f->curvature : 1.0;
+        slope_prior learned = scaled_prior(f, set);
+        slope_prior_learn(&learned, &f->fit, unit_variance(f, set), set->learning_rate);
+        f->prior =
+            (slope_prior){.mean = learned.mean / c, .variance = learned.variance / (c * c)};
+    }
 }
 
 /* ---- read back ---- */

@@ -51,14 +51,6 @@ static void mh_start(sampler *s, const double *p, rng random)
     state->value = value_at(s, s->p_next);
 }
 
-/* One update (2). */
-static void tune(const sampler *s, mh_state *state, bool accepted)
-{
-    double goal = ACCEPT_MANY + (ACCEPT_ONE - ACCEPT_MANY) / (double)s->dim;
-    double step = pow(1.0 + (double)state->tuned++, -GAIN_POWER);
-    state->log_scale += step * ((accepted ? 1.0 : 0.0) - goal);
-}
-
 /* One step (1). */
 static void mh_step(sampler *s, segment *out)
 {
@@ -74,7 +66,12 @@ static void mh_step(sampler *s, segment *out)
         state->value = value;
     else
         memcpy(s->p_next, s->p, s->dim * sizeof *s->p);
-    if (state->adapting) tune(s, state, accepted);
+    if (state->adapting) {
+        /* One update (2). */
+        double goal = ACCEPT_MANY + (ACCEPT_ONE - ACCEPT_MANY) / (double)s->dim;
+        double step = pow(1.0 + (double)state->tuned++, -GAIN_POWER);
+        state->log_scale += step * ((accepted ? 1.0 : 0.0) - goal);
+    }
     state->base.end.rows = s->u->batch;
     discrete_end(s, &state->base, out);
 }

@@ -118,16 +118,6 @@ static void hmc_adapt(sampler *s, bool on)
     memset(vectors(s).mean, 0, s->dim * sizeof(double));
 }
 
-/* One update of dual averaging, towards the acceptance TARGET. */
-static void adapt_step(hmc_state *state, double acceptance)
-{
-    double n = (double)state->count;
-    state->error += (TARGET - acceptance - state->error) / (n + DELAY);
-    double log_step = state->goal - sqrt(n) / SHRINK * state->error;
-    state->step = exp(log_step);
-    state->log_step += pow(n, -FORGET) * (log_step - state->log_step);
-}
-
 /* d C/d log T of the trajectory from z to `at`, by (4). */
 static double criterion_slope(const sampler *s, const hmc_vectors *x)
 {
@@ -162,7 +152,14 @@ static void adapt(sampler *s, hmc_state *state, double acceptance)
     hmc_vectors x = vectors(s);
     state->count++;
     if (acceptance > 0.0) adapt_length(state, acceptance * criterion_slope(s, &x));
-    if (!(s->settings->step_size > 0.0)) adapt_step(state, acceptance);
+    if (!(s->settings->step_size > 0.0)) {
+        /* One update of dual averaging, towards the acceptance TARGET. */
+        double n = (double)state->count;
+        state->error += (TARGET - acceptance - state->error) / (n + DELAY);
+        double log_step = state->goal - sqrt(n) / SHRINK * state->error;
+        state->step = exp(log_step);
+        state->log_step += pow(n, -FORGET) * (log_step - state->log_step);
+    }
     for (size_t j = 0; j < s->dim; j++)
         x.mean[j] += (x.z[j] - x.mean[j]) / (double)(state->count + 1);
 }
