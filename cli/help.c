@@ -32,15 +32,6 @@ void help_overview(FILE *to)
           to);
 }
 
-/* Prints "  -o, --output FILE"; returns its width. */
-static size_t print_flag_name(FILE *to, const sbps_option_info *flag)
-{
-    const char *brief = strcmp(flag->name, "output") ? "" : "-o, ";
-    int written = fprintf(to, "%*s%s--%s", FLAG_INDENT, "", brief, flag->name);
-    if (flag->argument) written += fprintf(to, " %s", flag->argument);
-    return (size_t)written;
-}
-
 /* Prints a flag, its help and its default, if it has one. */
 static void print_flag(FILE *to, const sbps_option_info *flag, size_t width)
 {
@@ -48,7 +39,10 @@ static void print_flag(FILE *to, const sbps_option_info *flag, size_t width)
     bool shows_default = flag->argument && *flag->fallback;
     snprintf(text, sizeof text, "%s%s%s%s", flag->help, shows_default ? " [default:\t" : "",
              shows_default ? flag->fallback : "", shows_default ? "]" : "");
-    size_t column = print_flag_name(to, flag);
+    const char *brief = strcmp(flag->name, "output") ? "" : "-o, ";
+    int written = fprintf(to, "%*s%s--%s", FLAG_INDENT, "", brief, flag->name);
+    if (flag->argument) written += fprintf(to, " %s", flag->argument);
+    size_t column = (size_t)written;
     if (column + 2 > HELP_INDENT) {
         fputc('\n', to);
         column = 0;

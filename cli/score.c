@@ -45,17 +45,6 @@ static sbps_status do_check(const void *self, sbps_error *err)
     return do_one(self, err, sbps_check);
 }
 
-/* The table of compare: --data, or that of the first run. */
-static sbps_status find_data(const score_request *r, const sbps_result *first, const char **out,
-                             sbps_error *err)
-{
-    *out = flag_value(r->args, "data", sbps_result_data(first));
-    return *out ? SBPS_OK
-                : set_error(err, SBPS_BAD_ARG,
-                            "compare: the first run does not record its data file: name it "
-                            "with --data FILE");
-}
-
 /* Reads all runs and compares them on one table, for guard(). */
 static sbps_status do_compare(const void *self, sbps_error *err)
 {
@@ -71,7 +60,14 @@ static sbps_status do_compare(const void *self, sbps_error *err)
         status = sbps_result_read(r->args->operands[read], &results[read], err);
         borrowed[read] = results[read];
     }
-    if (status == SBPS_OK) status = find_data(r, results[0], &data, err);
+    if (status == SBPS_OK) {
+        data = flag_value(r->args, "data", sbps_result_data(results[0]));
+        status =
+            data ? SBPS_OK
+                 : set_error(err, SBPS_BAD_ARG,
+                             "compare: the first run does not record its data file: name it "
+                             "with --data FILE");
+    }
     if (status == SBPS_OK)
         status = sbps_compare(borrowed, r->args->operands, count, data, &r->how, r->format,
                               &text, err);

@@ -160,15 +160,6 @@ typedef struct {
     const char *page; /* NULL: standard output */
 } page_request;
 
-/* The page; with predictive checks unless r->data is NULL. */
-static sbps_status make_page(const page_request *r, const sbps_result *result, char **out,
-                             sbps_error *err)
-{
-    static const sbps_scoring how = {
-        .struct_size = sizeof how, .rows = SIZE_MAX, .max_draws = DRAWS_MAX, .seed = 1};
-    return sbps_result_page(result, r->path, r->data, &how, out, err);
-}
-
 /* Reads the run and writes its page, for guard(). */
 static sbps_status write_page(const void *self, sbps_error *err)
 {
@@ -176,7 +167,11 @@ static sbps_status write_page(const void *self, sbps_error *err)
     sbps_result *result = NULL;
     char *text = NULL;
     sbps_status status = sbps_result_read(r->path, &result, err);
-    if (status == SBPS_OK) status = make_page(r, result, &text, err);
+    if (status == SBPS_OK) {
+        static const sbps_scoring how = {
+            .struct_size = sizeof how, .rows = SIZE_MAX, .max_draws = DRAWS_MAX, .seed = 1};
+        status = sbps_result_page(result, r->path, r->data, &how, &text, err);
+    }
     if (status == SBPS_OK && r->page) status = sbps_text_write(text, r->page, err);
     if (status == SBPS_OK && !r->page) fputs(text, stdout);
     sbps_free(text);

@@ -297,16 +297,6 @@ static void put_rest(table_header *h, const rows *r, const char *strings)
     memcpy(base, h, sizeof *h);
 }
 
-/* Writes the design, which is known only now, behind the mapped sections. */
-static sbps_status put_design(const table_job *job, const table_header *h,
-                              const char *design_text, sbps_error *err)
-{
-    size_t size = h->design.size;
-    bool written = ftruncate(job->file, (off_t)h->bytes) == 0 &&
-                   pwrite(job->file, design_text, size, (off_t)h->design.at) == (ssize_t)size;
-    return written ? SBPS_OK : fail_written(job, errno, err);
-}
-
 /* The second pass: from shuffled rows to the file. */
 static sbps_status write_from_shuffle(const table_job *job, const row_source *s,
                                       const rows_spec *spec, shuffle_stream *w, sbps_error *err)
@@ -329,7 +319,13 @@ static sbps_status write_from_shuffle(const table_job *job, const row_source *s,
         status = map_design(job, &h, &g, err);
         if (status == SBPS_OK) status = write_shuffled_rows(job, &g, w, err);
         if (status == SBPS_OK) put_rest(&h, g.r, strings);
-        if (status == SBPS_OK) status = put_design(job, &h, g.r->table.design, err);
+        if (status == SBPS_OK) {
+            size_t size = h.design.size;
+            bool written =
+                ftruncate(job->file, (off_t)h.bytes) == 0 &&
+                pwrite(job->file, g.r->table.design, size, (off_t)h.design.at) == (ssize_t)size;
+            status = written ? SBPS_OK : fail_written(job, errno, err);
+        }
     }
     free(strings);
     design_close(&g);

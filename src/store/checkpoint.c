@@ -189,20 +189,14 @@ static sbps_status read_stream(image *m, FILE *stream, sbps_error *err)
     return check_image(m, err);
 }
 
-/* Opens a file for reading without waiting for a writer if it is a pipe. */
-static FILE *open_at_once(const char *path)
-{
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
-    if (descriptor >= 0 && !stream) close(descriptor);
-    return stream;
-}
-
 /* Reads and checks a file. On success the caller frees m->bytes. */
 static sbps_status open_image(const char *path, image *m, sbps_error *err)
 {
     *m = (image){.path = path};
-    FILE *stream = open_at_once(path);
+    /* without waiting for a writer if the file is a pipe */
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
+    if (descriptor >= 0 && !stream) close(descriptor);
     if (!stream) return fail_file(err, path, "read", errno);
     sbps_status status = read_stream(m, stream, err);
     fclose(stream);

@@ -454,15 +454,6 @@ static int put_strings(writer *w, int id, const char *name, int coef, char *cons
     return variable;
 }
 
-/* Adds the dimension of the parameters, with their names. */
-static int put_names(writer *w, int id)
-{
-    int dimension = 0;
-    if (!w->rc) w->rc = nc_def_dim(id, "coef", w->r->dim, &dimension);
-    put_strings(w, id, "coef", dimension, w->r->names);
-    return dimension;
-}
-
 /* Writes an array of doubles with checksum and compression. */
 static void put_array(writer *w, int id, const array_field *field, int rank,
                       const int *dimensions, const double *values, size_t count)
@@ -483,7 +474,12 @@ static group put_group(writer *w, const char *name, bool draws, bool coef)
     if (!w->rc) w->rc = nc_def_grp(w->root, name, &g.id);
     if (draws) g.chain = put_count(w, g.id, "chain", w->r->chains);
     if (draws) g.draw = put_count(w, g.id, "draw", w->r->draws);
-    if (coef) g.coef = put_names(w, g.id);
+    if (coef) {
+        int dimension = 0;
+        if (!w->rc) w->rc = nc_def_dim(g.id, "coef", w->r->dim, &dimension);
+        put_strings(w, g.id, "coef", dimension, w->r->names);
+        g.coef = dimension;
+    }
     return g;
 }
 

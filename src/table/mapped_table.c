@@ -250,13 +250,6 @@ static const char *fault_of_entries(const rows *r, size_t count)
     return NULL;
 }
 
-static sbps_status check_entries(const char *path, const table_header *h, const rows *r,
-                                 sbps_error *err)
-{
-    const char *fault = fault_of_entries(r, entry_count(h));
-    return fault ? fail_damaged(path, fault, err) : SBPS_OK;
-}
-
 /* Copies notes and labels into r; false: no memory. */
 static bool copy_notes(const table_text *t, rows *r)
 {
@@ -380,7 +373,10 @@ sbps_status table_map(const char *path, rows **out, table_making *how, sbps_erro
     if (status == SBPS_OK) status = make_rows(&h, &t, r, err);
     if (status == SBPS_OK) status = read_groups(path, &h, r, &t.how, err);
     if (status == SBPS_OK) status = read_design(path, &h, r, err);
-    if (status == SBPS_OK && r->storage.start) status = check_entries(path, &h, r, err);
+    if (status == SBPS_OK && r->storage.start) {
+        const char *fault = fault_of_entries(r, entry_count(&h));
+        status = fault ? fail_damaged(path, fault, err) : SBPS_OK;
+    }
     if (status == SBPS_OK) {
         madvise(r->storage.mapped->base, r->storage.mapped->size,
                 MADV_RANDOM); /* read_ahead.c asks for more */

@@ -58,15 +58,6 @@ static void merge(const row_sum *what, bool first, const double *part, double *t
         for (size_t j = 0; j < what->width; j++) total[j] += part[j];
 }
 
-static void accept_part(const sum_job *s, size_t index, const double *part)
-{
-    size_t width = s->what->width;
-    if (s->kept)
-        memcpy(s->kept + index * width, part, width * sizeof *part);
-    else
-        merge(s->what, index == 0 && s->continues_total, part, s->total);
-}
-
 static size_t part_rows(const rows *data)
 {
     return data->sum_part_rows > 0 ? data->sum_part_rows : PART_ROWS;
@@ -101,13 +92,6 @@ static void add_part(const sum_job *s, size_t index, double *scratch, double *to
     add_row_blocks(s, first, min_size(s->data->local_rows, first + part), scratch, total);
 }
 
-static void wait_for_slot(sum_job *s, size_t index)
-{
-    pthread_mutex_lock(&s->lock);
-    while (index >= s->merged + s->slots) pthread_cond_wait(&s->slot_free, &s->lock);
-    pthread_mutex_unlock(&s->lock);
-}
-
 /* Marks a part as ready and merges all parts whose turn it is. */
 static void submit_part(sum_job *s, size_t index)
 {
@@ -115,7 +99,12 @@ static void submit_part(sum_job *s, size_t index)
     s->ready[index % s->slots] = true;
     for (size_t at; s->ready[at = s->merged % s->slots]; s->merged++) {
         s->ready[at] = false;
-        accept_part(s, s->merged, s->parts + at * s->what->width);
+        const double *part = s->parts + at * s->what->width;
+        size_t width = s->what->width;
+        if (s->kept)
+            memcpy(s->kept + s->merged * width, part, width * sizeof *part);
+        else
+            merge(s->what, s->merged == 0 && s->continues_total, part, s->total);
     }
     pthread_cond_broadcast(&s->slot_free);
     pthread_mutex_unlock(&s->lock);
@@ -125,7 +114,11 @@ static void make_part(void *self, unsigned worker, size_t index)
 {
     sum_job *s = self;
     double *part = s->parts + index % s->slots * s->what->width;
-    if (s->what->width > 0) wait_for_slot(s, index);
+    if (s->what->width > 0) {
+        pthread_mutex_lock(&s->lock);
+        while (index >= s->merged + s->slots) pthread_cond_wait(&s->slot_free, &s->lock);
+        pthread_mutex_unlock(&s->lock);
+    }
     begin_part(s, index, part);
     add_part(s, index, s->scratch + worker * s->wide, part);
     if (s->what->width > 0) submit_part(s, index);

@@ -13,14 +13,6 @@
 
 #define DIM_MAX ((size_t)20000) /* columns: 3.2 GB of numbers */
 
-/* Reads the whole file into the buffer of *out. */
-static sbps_status load(const char *path, text_file **out, sbps_error *err)
-{
-    sbps_status status = text_file_open(&(text_input){path, -1}, NULL, out, err);
-    while (status == SBPS_OK && !(*out)->finished) status = text_file_more(*out, err);
-    return status;
-}
-
 /* Returns the next line that is not blank, terminated in place, and moves *at on; NULL at the
  * end. */
 static char *next_line(text_file *t, char **at)
@@ -111,7 +103,8 @@ sbps_status matrix_read(const char *path, size_t *d, double **values, sbps_error
     *values = NULL;
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!c_locale) return fail_memory(err);
-    sbps_status status = load(path, &t, err);
+    sbps_status status = text_file_open(&(text_input){path, -1}, NULL, &t, err);
+    while (status == SBPS_OK && !t->finished) status = text_file_more(t, err);
     if (status != SBPS_OK) goto done;
     t->line = 0;
     char *at = t->at;

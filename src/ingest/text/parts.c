@@ -253,16 +253,6 @@ static sbps_status run_parts(parts_reader *g, unsigned threads, size_t count)
     return status;
 }
 
-/* Chooses the numbers of threads and slots and reads all parts. */
-static sbps_status read_parts(parts_reader *g)
-{
-    size_t count = part_count(&g->cut), threads = reading_threads(g->spec);
-    if (threads > count) threads = count;
-    g->slots = threads > 1 ? SLOTS * threads : 1;
-    sbps_status status = run_parts(g, (unsigned)threads, count);
-    return status == SBPS_OK ? g->status : status;
-}
-
 /* Returns the size of a file that can be divided; 0: it cannot. Not with categories in packed
  * rows: their codes could not be changed after packing, as code 0 is not stored. */
 static size_t divisible_bytes(const parts_reader *g)
@@ -292,7 +282,13 @@ sbps_status parts_read_to(row_source *s, const rows_spec *spec, size_t stop,
     chunks_init(&g.rows, s->schema->width, to->packed);
     g.cut.size = divisible_bytes(&g);
     if (g.cut.size > stop) g.cut.size = stop;
-    if (g.cut.size > g.cut.first) g.status = read_parts(&g);
+    if (g.cut.size > g.cut.first) {
+        size_t count = part_count(&g.cut), threads = reading_threads(g.spec);
+        if (threads > count) threads = count;
+        g.slots = threads > 1 ? SLOTS * threads : 1;
+        sbps_status status = run_parts(&g, (unsigned)threads, count);
+        g.status = status == SBPS_OK ? g.status : status;
+    }
     /* The rest of the file, or all of it if it cannot be divided. */
     if (g.status == SBPS_OK && stop == SIZE_MAX)
         while (read_some(&g, SIZE_MAX)) g.status = report_progress(&g, fraction_read(&g));

@@ -167,15 +167,6 @@ static const char *diagnosis_of(double by_prior, double by_likelihood)
                                       : "strong prior / weak likelihood";
 }
 
-/* "a:x", or "a:x - b:x" relative to parameter `less`; malloced. */
-static char *name_of(const result *r, size_t j, size_t less)
-{
-    text t = {0};
-    text_add(&t, "%s", r->names[j]);
-    if (less != SIZE_MAX) text_add(&t, " - %s", r->names[less]);
-    return text_take(&t);
-}
-
 /* The sensitivity of parameter j, relative to parameter `less` (SIZE_MAX: none). False when
  * memory runs out. */
 static bool measure_parameter(scaling *p, size_t j, size_t less, check_sensitivity *to)
@@ -190,7 +181,10 @@ static bool measure_parameter(scaling *p, size_t j, size_t less, check_sensitivi
     to->by_prior = constant ? NAN : slope(p, PRIOR_DOWN, PRIOR_UP);
     to->by_likelihood = constant ? NAN : slope(p, LIKELIHOOD_DOWN, LIKELIHOOD_UP);
     to->diagnosis = diagnosis_of(to->by_prior, to->by_likelihood);
-    to->name = name_of(r, j, less);
+    text t = {0};
+    text_add(&t, "%s", r->names[j]);
+    if (less != SIZE_MAX) text_add(&t, " - %s", r->names[less]);
+    to->name = text_take(&t);
     to->prior = copy_text(r->prior && r->prior[j] ? r->prior[j] : "");
     return to->name && to->prior;
 }

@@ -115,19 +115,17 @@ double axis_place(const axis *a, double value)
     return a->from + fraction * (a->to - a->from);
 }
 
-/* The distance of ticks: 1, 2 or 5 times a power of ten, so that about max_ticks fit. */
-static double round_step(double span, size_t max_ticks)
-{
-    double rough = span / (double)(max_ticks > 1 ? max_ticks - 1 : 1),
-           power = pow(10.0, floor(log10(rough)));
-    double leading = rough / power;
-    return power * (leading <= 1.0 ? 1.0 : leading <= 2.0 ? 2.0 : leading <= 5.0 ? 5.0 : 10.0);
-}
-
 /* Ticks at multiples of a round step; returns their number. */
 static size_t linear_ticks(const axis *a, size_t max_ticks, double *ticks)
 {
-    double step = round_step(a->high - a->low, max_ticks);
+    /* the step: 1, 2 or 5 times a power of ten, so that about max_ticks fit */
+    double rough = (a->high - a->low) / (double)(max_ticks > 1 ? max_ticks - 1 : 1),
+           power = pow(10.0, floor(log10(rough)));
+    double leading = rough / power;
+    double step = power * (leading <= 1.0   ? 1.0
+                           : leading <= 2.0 ? 2.0
+                           : leading <= 5.0 ? 5.0
+                                            : 10.0);
     size_t count = 0;
     for (double k = ceil(a->low / step - 1e-9); k * step <= a->high + 1e-9 * step; k++)
         if (count < max_ticks) ticks[count++] = k * step;

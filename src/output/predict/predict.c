@@ -115,15 +115,6 @@ static void add_cell(text *t, double value)
     text_bytes(t, cell, length + 1);
 }
 
-/* Appends a whole number without the cost of printf. */
-static void put_row_number(text *t, size_t count)
-{
-    char digits[24], *at = digits + sizeof digits;
-    do *--at = (char)('0' + count % 10);
-    while (count /= 10);
-    text_bytes(t, at, (size_t)(digits + sizeof digits - at));
-}
-
 static size_t number_of(const prediction_job *j, size_t row)
 {
     return (j->origin ? j->origin[row] : row) + 1;
@@ -132,7 +123,12 @@ static size_t number_of(const prediction_job *j, size_t row)
 /* The first cells of a line: the row number and, with classes, the name of the class. */
 static void begin_line(const prediction_job *j, text *t, size_t row, size_t line)
 {
-    put_row_number(t, number_of(j, row));
+    /* without the cost of printf */
+    size_t count = number_of(j, row);
+    char digits[24], *at = digits + sizeof digits;
+    do *--at = (char)('0' + count % 10);
+    while (count /= 10);
+    text_bytes(t, at, (size_t)(digits + sizeof digits - at));
     if (!has_classes(j)) return;
     text_bytes(t, ",", 1);
     text_csv_field(t, j->f->class[line]);

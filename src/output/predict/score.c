@@ -212,16 +212,6 @@ static estimate mean_over(const scoring *j, size_t offset, const char *name)
     return (estimate){name, sum.sum / sum.n, running_error(&sum) / sum.n};
 }
 
-/* elpd and mean deviance. */
-static void add_density(const scoring *j, estimates *e)
-{
-    double n = j->weight;
-    estimate lpd = mean_over(j, offsetof(row_score, lpd), "elpd"),
-             loglik = mean_over(j, offsetof(row_score, loglik), "dbar");
-    add_estimate(e, "elpd", n * lpd.value, n * lpd.error);
-    add_estimate(e, "mean_deviance", -2.0 * n * loglik.value, 2.0 * n * loglik.error);
-}
-
 /* R2 = 1 - A/B with A the mean loss and B the variance of y; its error by the delta method. */
 static void add_numbers(const scoring *j, estimates *e)
 {
@@ -404,7 +394,11 @@ sbps_status score_report(const result *r, const char *run, const char *data,
     scoring j = {.f = f};
     if (status == SBPS_OK) status = score_rows(&j, data, how, &count, err);
     if (status == SBPS_OK) {
-        add_density(&j, &e);
+        double n = j.weight;
+        estimate lpd = mean_over(&j, offsetof(row_score, lpd), "elpd"),
+                 loglik = mean_over(&j, offsetof(row_score, loglik), "dbar");
+        add_estimate(&e, "elpd", n * lpd.value, n * lpd.error);
+        add_estimate(&e, "mean_deviance", -2.0 * n * loglik.value, 2.0 * n * loglik.error);
         if (f->classes)
             add_classes(&j, &e);
         else if (has_crps(f))

@@ -43,17 +43,11 @@ void text_estimate(text *t, double value, double error)
     if (error > 0.0) text_add(t, " +- %.2g", error);
 }
 
-/* Display columns of t after its last line end. */
-static size_t column_in_line(const text *t)
-{
-    size_t start = t->length;
-    while (start > 0 && t->data[start - 1] != '\n') start--;
-    return display_columns(t->data ? t->data + start : "", t->length - start);
-}
-
 void text_paragraph(text *t, size_t columns, size_t indent, const char *words)
 {
-    size_t used = column_in_line(t);
+    size_t start = t->length; /* of the current line */
+    while (start > 0 && t->data[start - 1] != '\n') start--;
+    size_t used = display_columns(t->data ? t->data + start : "", t->length - start);
     bool first = true; /* word of its line */
     while (*words) {
         size_t length = strcspn(words, " "), width = display_columns(words, length);

@@ -43,14 +43,6 @@ static void visit_rows(void *self, row_range r, const batch *b, double *scratch,
     if (g->in) influence_visit(g->in, r, scratch, sum);
 }
 
-/* Sets the point at which rows are visited. */
-static sbps_status set_reference(row_cache *g, const double *w, sbps_error *err)
-{
-    const influence_point at = {w, w, g->factor};
-    memcpy(g->control->w, w, g->u->dim * sizeof *w);
-    return g->in ? influence_set_point(g->in, &at, err) : SBPS_OK;
-}
-
 sbps_status row_cache_expand(row_cache *g, const double *w, const double *near,
                              const expansion *out, sbps_error *err)
 {
@@ -63,7 +55,9 @@ sbps_status row_cache_expand(row_cache *g, const double *w, const double *near,
     g->complete = false;
     memcpy(g->factor, near, dim * dim * sizeof *near);
     if (!cholesky(dim, g->factor)) return posterior_expand(g->u, w, out, NULL, err);
-    sbps_status status = set_reference(g, w, err);
+    const influence_point at = {w, w, g->factor};
+    memcpy(g->control->w, w, g->u->dim * sizeof *w);
+    sbps_status status = g->in ? influence_set_point(g->in, &at, err) : SBPS_OK;
     const row_visitor *passed = g->u->model->predictor ? &visitor : NULL;
     if (status == SBPS_OK) status = posterior_expand(g->u, w, out, passed, err);
     if (status != SBPS_OK) return status;

@@ -304,15 +304,6 @@ static void sum_gradients(minibatch *u, double t, double *loglik)
     u->factor = 1.0;
 }
 
-/* The gradient's sum from the residuals stored by the last observation. */
-static void combine_kept(minibatch *u)
-{
-    for (size_t i = 0; i < u->part_count; i++) {
-        const batch_part *p = &u->part[i];
-        slopes_combine(u, p->begin, p->end, part_factor(u, p));
-    }
-}
-
 /* grad U~ on the batch of the last observation; *loglik += the batch's log-likelihood unless
  * NULL. */
 static void gradient_at(minibatch *u, double *gradient, double *loglik)
@@ -320,9 +311,12 @@ static void gradient_at(minibatch *u, double *gradient, double *loglik)
     const posterior *target = u->target;
     double t = u->state->time;
     memset(u->total, 0, target->width * sizeof *u->total);
-    if (u->state->kept && !loglik)
-        combine_kept(u);
-    else
+    if (u->state->kept && !loglik) {
+        for (size_t i = 0; i < u->part_count; i++) {
+            const batch_part *p = &u->part[i];
+            slopes_combine(u, p->begin, p->end, part_factor(u, p));
+        }
+    } else
         sum_gradients(u, t, loglik);
     double scale = row_scale(u);
     for (size_t j = 0; j < target->dim; j++) {

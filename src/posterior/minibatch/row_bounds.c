@@ -186,16 +186,6 @@ static sbps_status fill_table(bound_table *t, size_t n, const uint16_t *top, sbp
     return SBPS_OK;
 }
 
-/* |z| of a d-dimensional standard normal has its mode near sqrt(d): nearly all draws are
- * within 1.5 of it, and all but very few within 1.5 times that. */
-static void set_radii(bound_table *tables, size_t d)
-{
-    double near = sqrt((double)d) + 1.5;
-    tables[0].radius = near;
-    tables[1].radius = 1.5 * near;
-    tables[2].radius = INFINITY;
-}
-
 /* Fills BOUND_TABLES tables of increasing radius, the last for all distances. norm: |x~_i|
  * of every row, see bounds.h. The caller frees them with bound_tables_free, also after a
  * failure. */
@@ -206,17 +196,17 @@ static sbps_status bound_tables_fill(const posterior *u, const control *cv, cons
     uint16_t *buffer = malloc(BOUND_TABLES * n * sizeof *buffer);
     classification b = {u, cv, norm, tables, {buffer, buffer + n, buffer + 2 * n}};
     const row_sum what = {.self = &b, .add = classify, .beside = true};
-    set_radii(tables, u->dim);
+    /* |z| of a d-dimensional standard normal has its mode near sqrt(d): nearly all draws are
+     * within 1.5 of it, and all but very few within 1.5 times that. */
+    double near = sqrt((double)u->dim) + 1.5;
+    tables[0].radius = near;
+    tables[1].radius = 1.5 * near;
+    tables[2].radius = INFINITY;
     sbps_status status = buffer ? row_sums(u->data, &what, NULL, err) : fail_memory(err);
     for (size_t k = 0; status == SBPS_OK && k < BOUND_TABLES; k++)
         status = fill_table(&tables[k], n, b.top[k], err);
     free(buffer);
     return status;
-}
-
-static void bound_tables_free(bound_table *tables)
-{
-    for (size_t k = 0; k < BOUND_TABLES; k++) free(tables[k].order);
 }
 
 /* Draws a row with probability proportional to its bound, which is written to *bound. */
@@ -263,16 +253,6 @@ static void measure_block(const void *self, row_range block, double *mapped, dou
         double third = weight * m->u->model->predictor->third(m->cv->eta[i]);
         add_scaled(m->u->dim, 0.5 * third * square, mapped, total);
     }
-}
-
-/* Adds the first term of (3) to mean; scratch: 2 dim numbers. */
-static void add_newton(const posterior *u, const control *cv, row_map map, double *scratch,
-                       double *mean)
-{
-    memcpy(scratch, cv->gradient, u->dim * sizeof *scratch);
-    log_prior_gradient(u, cv->w, 1.0, scratch);
-    map.transpose(map.self, scratch, scratch + u->dim);
-    add_scaled(u->dim, 1.0, scratch + u->dim, mean);
 }
 
 /* Norms and the third-order term of every row, by a pass over the rows. */
@@ -338,7 +318,12 @@ static sbps_status fill_row_bounds(row_bounds *r, const posterior *u, const cont
     if (!adopt_reach(u, map, known, norm, r->mean))
         status = measure_rows(u, cv, map, norm, r->mean, err);
     r->skew = dot(u->dim, r->mean, r->mean);
-    add_newton(u, cv, map, r->mean + u->dim, r->mean);
+    /* The first term of (3). */
+    double *scratch = r->mean + u->dim;
+    memcpy(scratch, cv->gradient, u->dim * sizeof *scratch);
+    log_prior_gradient(u, cv->w, 1.0, scratch);
+    map.transpose(map.self, scratch, scratch + u->dim);
+    add_scaled(u->dim, 1.0, scratch + u->dim, r->mean);
     return status == SBPS_OK ? bound_tables_fill(u, cv, norm, r->of, err) : status;
 }
 
@@ -368,7 +353,7 @@ sbps_status row_bounds_create(const posterior *target, const control *cv, row_ma
 void row_bounds_destroy(row_bounds *r)
 {
     if (!r) return;
-    bound_tables_free(r->of);
+    for (size_t k = 0; k < BOUND_TABLES; k++) free(r->of[k].order);
     free(r->mean);
     free(r);
 }

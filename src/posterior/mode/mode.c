@@ -67,16 +67,6 @@ static sbps_status target_moments(const rows *data, double *mean, double *sd, sb
     return status;
 }
 
-/* Starts the auxiliaries; those in the unit of the target are scaled by its spread. */
-static void place_auxiliaries(search *s, double spread)
-{
-    for (size_t i = 0; i < s->u->auxiliaries; i++) {
-        const model_auxiliary *aux = &s->u->model->auxiliaries[i];
-        double unit = aux->of_target ? spread : 1.0;
-        s->w[s->u->columns + i] = scale_coordinate(aux->scale, aux->start * unit);
-    }
-}
-
 /* Zeros; where the target has a scale, the intercept starts at its mean and sigma at its
  * spread. */
 sbps_status search_initial_point(search *s, sbps_error *err)
@@ -94,7 +84,12 @@ sbps_status search_initial_point(search *s, sbps_error *err)
         if (status != SBPS_OK) return status;
     }
     s->log_spread = log(sd);
-    place_auxiliaries(s, data->intercept ? sd : hypot(mean, sd));
+    double spread = data->intercept ? sd : hypot(mean, sd);
+    for (size_t i = 0; i < s->u->auxiliaries; i++) {
+        const model_auxiliary *aux = &s->u->model->auxiliaries[i];
+        double unit = aux->of_target ? spread : 1.0;
+        s->w[s->u->columns + i] = scale_coordinate(aux->scale, aux->start * unit);
+    }
     if (scaled && data->intercept) s->w[0] = mean;
     return SBPS_OK;
 }
@@ -177,21 +172,14 @@ static size_t weak_pivot(search *s, double ridge)
     return cholesky_pivot(d, s->factor, min_pivot);
 }
 
-/* Index of the smallest pivot of a complete factor. */
-static size_t smallest_pivot(const search *s)
-{
-    size_t d = s->dim, smallest = 0;
-    for (size_t j = 1; j < d; j++)
-        if (s->factor[j * d + j] < s->factor[smallest * d + smallest]) smallest = j;
-    return smallest;
-}
-
 /* Fails if a direction is lost in rounding. weak: result of weak_pivot without a ridge;
  * ridge: the one that would be added. */
 static sbps_status check_rounding(search *s, size_t weak, double ridge, sbps_error *err)
 {
     if (weak < s->dim) return check_rounded_direction(s, weak, ridge, err);
-    size_t smallest = smallest_pivot(s);
+    size_t d = s->dim, smallest = 0;
+    for (size_t j = 1; j < d; j++)
+        if (s->factor[j * d + j] < s->factor[smallest * d + smallest]) smallest = j;
     double root = s->factor[smallest * s->dim + smallest];
     return root * root < NEARLY_LOST ? check_rounded_direction(s, smallest, root * root, err)
                                      : SBPS_OK;

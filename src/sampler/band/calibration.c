@@ -71,17 +71,6 @@ static double width_at(const double *curve, double budget)
     return band_width(BAND_CURVE - 1);
 }
 
-/* Widens k as far as PROPOSALS_GROWTH allows: then a run that saw no rare miss chooses as
- * one that did. The largest width is not chosen this way. */
-static double widen(const calibration *c, double k)
-{
-    size_t i = 0, best;
-    while (i + 1 < BAND_CURVE && band_width(i + 1) <= k) i++;
-    for (best = i; best + 2 < BAND_CURVE; best++)
-        if (!(c->proposals[best + 1] <= PROPOSALS_GROWTH * c->proposals[i])) break;
-    return larger(k, band_width(best));
-}
-
 double band_choose_width(const calibration *c, band_goal goal)
 {
     double bound[BAND_CURVE];
@@ -89,7 +78,13 @@ double band_choose_width(const calibration *c, band_goal goal)
     bound_missed(c, bound);
     double k = larger(width_at(c->missed, goal.target * c->time),
                       width_at(bound, goal.upper * c->time));
-    return widen(c, k);
+    /* Widen k as far as PROPOSALS_GROWTH allows: then a run that saw no rare miss chooses as
+     * one that did. The largest width is not chosen this way. */
+    size_t i = 0, best;
+    while (i + 1 < BAND_CURVE && band_width(i + 1) <= k) i++;
+    for (best = i; best + 2 < BAND_CURVE; best++)
+        if (!(c->proposals[best + 1] <= PROPOSALS_GROWTH * c->proposals[i])) break;
+    return larger(k, band_width(best));
 }
 
 void calibration_inspect(const calibration *c, inspection *x)

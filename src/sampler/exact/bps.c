@@ -36,15 +36,6 @@ void bps_start(sampler *s, const double *p, rng random)
     state->end.kind = EVENT_START;
 }
 
-/* Starts the segment, and sets the potential's line along it. */
-static exact_line begin_segment(sampler *s, event *e)
-{
-    sampler_begin_segment(s);
-    potential_set_line(s->u, sampler_start_point(s), s->q);
-    return (exact_line){
-        .u = s->u, .e = e, .curvature = sampler_curvature(s, s->q), .time = NAN, .slope = NAN};
-}
-
 /* First arrival on a convex line by (3). Without noise the arrival of rate G+ is accepted as
  * it is. */
 static bool convex_arrival(exact_line *l, double sigma, rng *random, double limit, double *time)
@@ -72,7 +63,10 @@ double bps_advance(sampler *s, double noise)
 {
     bps_state *state = s->state;
     event e = {.kind = EVENT_REFRESH};
-    exact_line l = begin_segment(s, &e);
+    sampler_begin_segment(s);
+    potential_set_line(s->u, sampler_start_point(s), s->q);
+    exact_line l = {
+        .u = s->u, .e = &e, .curvature = sampler_curvature(s, s->q), .time = NAN, .slope = NAN};
     double sigma = noise * sqrt(potential_speed2(s->u)), rate = s->settings->refresh_rate;
     double limit = FARTHEST / sqrt(l.curvature), dt;
     if (rate > 0.0) limit = smaller(limit, rng_exponential(&state->random) / rate);

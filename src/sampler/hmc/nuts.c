@@ -161,14 +161,6 @@ static nuts_vectors vectors(const sampler *s)
     return x;
 }
 
-static void copy_point(size_t d, const double *z, const double *v, const double *h,
-                       nuts_point *to)
-{
-    memcpy(to->z, z, d * sizeof *z);
-    memcpy(to->v, v, d * sizeof *v);
-    memcpy(to->h, h, d * sizeof *h);
-}
-
 /* z of the start, its gradient and energy, and the initial step. */
 static void nuts_start(sampler *s, const double *p, rng random)
 {
@@ -475,7 +467,12 @@ static void run_trajectory(sampler *s)
     for (size_t j = 0; j < d; j++) s->v[j] = rng_normal(&state->random);
     nuts_tree tree = {.start = state->energy + 0.5 * dot(d, s->v, s->v),
                       .drawn_energy = state->energy};
-    for (size_t i = 0; i < 2; i++) copy_point(d, x.z, s->v, x.h, &x.end[i]);
+    for (size_t i = 0; i < 2; i++) {
+        nuts_point *to = &x.end[i];
+        memcpy(to->z, x.z, d * sizeof *x.z);
+        memcpy(to->v, s->v, d * sizeof *s->v);
+        memcpy(to->h, x.h, d * sizeof *x.h);
+    }
     memcpy(x.sum, s->v, d * sizeof *x.sum);
     memcpy(x.drawn_z, x.z, d * sizeof *x.z);
     memcpy(x.drawn_h, x.h, d * sizeof *x.h);

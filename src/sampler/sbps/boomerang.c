@@ -100,13 +100,6 @@ static observation observe_again(sampler *s)
 
 /* ---- the segment ---- */
 
-/* Mean of u'Hu over a whole turn: half the sum of those of p and q. */
-static double orbit_curvature(const sampler *s, const boomerang_state *state)
-{
-    if (!s->hessian) return 0.5 * (state->zz + state->vv);
-    return 0.5 * (sampler_curvature(s, s->p) + sampler_curvature(s, s->q));
-}
-
 /* Inner products of the segment's start; returns the mean of u'Hu. */
 static double begin_arc(sampler *s, bool same_batch)
 {
@@ -116,7 +109,8 @@ static double begin_arc(sampler *s, bool same_batch)
     state->zz = dot(s->dim, z, z);
     state->zv = dot(s->dim, z, s->v);
     state->vv = dot(s->dim, s->v, s->v);
-    return orbit_curvature(s, state);
+    if (!s->hessian) return 0.5 * (state->zz + state->vv);
+    return 0.5 * (sampler_curvature(s, s->p) + sampler_curvature(s, s->q));
 }
 
 /* z, v and p_next at the end of a segment, by (2). */
