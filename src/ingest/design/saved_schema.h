@@ -95,7 +95,7 @@ bool saved_schema_interacts(const saved_schema *b, const char *column, const cha
  * error. */
 typedef struct {
     bool target, trials;
-    const uint16_t *encoding; /* of the text: core/encoding.h; NULL: UTF-8 */
+    const uint16_t *encoding; /* of the text: encoding_find; NULL: UTF-8 */
 } new_row_request;
 
 /* Creates a column schema that reads the columns needed into their slots; `path` is borrowed.

@@ -1,7 +1,7 @@
 /* Levels of a category: a hash table with open addressing (FNV-1a, linear probing, at most half
  * full).
  *
- * Numbers are compared by their canonical decimal form (core/decimal_form.h), which is exact
+ * Numbers are compared by their canonical decimal form (decimal_form), which is exact
  * for any number of digits, while two different texts such as 1e16 and 10000000000000001 may be
  * the same double. */
 #include "ingest/schema/levels.h"
