@@ -64,16 +64,6 @@ static bool read_memory(const char *text, size_t *out)
     return true;
 }
 
-/* Sets the options of the library, all flags but --memory and --json. */
-static sbps_status take_options(const arguments *args, sbps_options *options, sbps_error *err)
-{
-    sbps_status status = SBPS_OK;
-    for (size_t i = 0; i < args->flag_count && status == SBPS_OK; i++)
-        if (strcmp(args->flags[i].name, "memory") && strcmp(args->flags[i].name, "json"))
-            status = sbps_options_set(options, args->flags[i].name, args->flags[i].value, err);
-    return status;
-}
-
 /* The output must not be one of the inputs, and must be writable. */
 static sbps_status check_paths(const char *from, const char *to, sbps_error *err)
 {
@@ -144,7 +134,10 @@ static int convert_files(const arguments *args, const char *from, size_t memory)
     shown.bytes = file_bytes(from);
     interrupt_defer();
     sbps_status status = sbps_options_create(&options, &err);
-    if (status == SBPS_OK) status = take_options(args, options, &err);
+    /* All flags but --memory and --json are options of the library. */
+    for (size_t i = 0; i < args->flag_count && status == SBPS_OK; i++)
+        if (strcmp(args->flags[i].name, "memory") && strcmp(args->flags[i].name, "json"))
+            status = sbps_options_set(options, args->flags[i].name, args->flags[i].value, &err);
     if (status == SBPS_OK) status = check_paths(from, to, &err);
     if (status == SBPS_OK)
         status = sbps_table_convert(from, to, options, memory, show_conversion, &shown, &err);

@@ -55,15 +55,6 @@ static void print_log(const rank_output *s)
     fflush(stderr);
 }
 
-/* Prints the traffic between ranks if SBPS_TRAFFIC is set. */
-static void print_traffic(const rank_output *s)
-{
-    double messages, bytes;
-    if (!getenv("SBPS_TRAFFIC") || !is_first_rank(s->ranks)) return;
-    sbps_ranks_traffic(s->ranks, &messages, &bytes);
-    print_message("%.0f messages, %.0f bytes", messages, bytes);
-}
-
 int rank_output_end(rank_output *s, int code)
 {
     size_t failed;
@@ -72,7 +63,11 @@ int rank_output_end(rank_output *s, int code)
     bool all = sbps_ranks_exchange_codes(s->ranks, code, &failed);
     if (code != CODE_OK && (!all || failed == sbps_ranks_rank(s->ranks))) print_log(s);
     if (!all) sbps_ranks_end_all(s->ranks, code);
-    print_traffic(s);
+    if (getenv("SBPS_TRAFFIC") && is_first_rank(s->ranks)) {
+        double messages, bytes;
+        sbps_ranks_traffic(s->ranks, &messages, &bytes);
+        print_message("%.0f messages, %.0f bytes", messages, bytes);
+    }
     sbps_ranks_close(s->ranks);
     s->ranks = NULL;
     return code;

@@ -21,25 +21,6 @@ static bool is_on(const sbps_options *options, const char *name)
     return !strcmp(sbps_options_get(options, name), "true");
 }
 
-/* Checks the output files before sampling, so that hours of work are not lost. */
-static sbps_status check_files(const arguments *args, const sbps_options *options,
-                               const char *data, sbps_error *err)
-{
-    const char *output = sbps_options_get(options, "output");
-    size_t chains = strtoul(sbps_options_get(options, "chains"), NULL, 10);
-    sbps_status status = output_check_ending(output, err);
-    if (status == SBPS_OK) status = files_check(args, options, data, err);
-    return status == SBPS_OK ? output_check_earlier(output, chains, err) : status;
-}
-
-/* Checks model, sampler and data. */
-static sbps_status check_options(const sbps_options *options, const char *data, sbps_error *err)
-{
-    sbps_status status = inputs_check("sample", options, data, err);
-    if (status == SBPS_OK) status = inputs_check_kind(options, "sampler", "samplers", err);
-    return status;
-}
-
 /* Prints the settings that the run has chosen. */
 static sbps_status print_description(const sbps_run *run, FILE *to, sbps_error *err)
 {
@@ -48,16 +29,6 @@ static sbps_status print_description(const sbps_run *run, FILE *to, sbps_error *
     if (status == SBPS_OK) print_plain(to, text);
     sbps_free(text);
     return status;
-}
-
-/* Prints the next warning of the run, if there is one. */
-static void print_warning(sbps_run *run, progress *p)
-{
-    sbps_error warning;
-    if (!sbps_run_warning(run, &warning)) return;
-    if (p->drawn) fputs("\r\033[K", stderr); /* a line of its own */
-    p->drawn = false;
-    print_message("warning: %s", warning.text);
 }
 
 /* What a run needs, from the command line. */
@@ -103,7 +74,12 @@ static sbps_status advance_run(sbps_run *run, const task *of, sbps_error *err)
     while (status == SBPS_OK && !finished) {
         status = sbps_run_advance(run, &finished, err);
         status_line_set(w, ROUND, NULL);
-        print_warning(run, &p);
+        sbps_error warning;
+        if (sbps_run_warning(run, &warning)) {
+            if (p.drawn) fputs("\r\033[K", stderr); /* a line of its own */
+            p.drawn = false;
+            print_message("warning: %s", warning.text);
+        }
         if (of->watch && status == SBPS_OK) sbps_watch_show(of->watch, run, of->command);
         if (status == SBPS_OK && !finished) progress_tick(&p, run);
     }
@@ -205,14 +181,6 @@ static sbps_status keep_effects(const sbps_run *run, const sbps_options *options
     return status;
 }
 
-/* Prints the summary as JSON. */
-static sbps_status print_json(const sbps_result *result, sbps_error *err)
-{
-    char *text = NULL;
-    sbps_status status = sbps_result_summary(result, SBPS_JSON, &text, err);
-    return print_report(status, SBPS_JSON, text);
-}
-
 /* Writes the draws, and prints how good they are. */
 static sbps_status save_result(const sbps_run *run, const task *of, sbps_error *err)
 {
@@ -246,7 +214,11 @@ static sbps_status save_result(const sbps_run *run, const task *of, sbps_error *
     } else {
         print_message("warning: the draws could not be judged: %s", unjudged.text);
     }
-    if (of->json && status == SBPS_OK) status = print_json(result, err);
+    if (of->json && status == SBPS_OK) {
+        char *text = NULL;
+        status = sbps_result_summary(result, SBPS_JSON, &text, err);
+        status = print_report(status, SBPS_JSON, text);
+    }
     sbps_result_destroy(result);
     return status == SBPS_OK ? keep_effects(run, options, quiet, err) : status;
 }
@@ -331,9 +303,20 @@ static int sample_run(const arguments *args)
     sbps_status status = sbps_options_create(&of.options, &err);
     if (status == SBPS_OK) status = inputs_data(args, &of.data, &err);
     if (status == SBPS_OK) status = inputs_take(args, of.options, &err);
-    if (status == SBPS_OK) status = check_options(of.options, of.data, &err);
+    if (status == SBPS_OK) {
+        status = inputs_check("sample", of.options, of.data, &err);
+        if (status == SBPS_OK)
+            status = inputs_check_kind(of.options, "sampler", "samplers", &err);
+    }
     bool writes = status == SBPS_OK && is_first_rank(of.ranks) && !is_on(of.options, "dry-run");
-    if (writes) status = check_files(args, of.options, of.data, &err);
+    if (writes) {
+        /* Before sampling, so that hours of work are not lost. */
+        const char *output = sbps_options_get(of.options, "output");
+        size_t chains = strtoul(sbps_options_get(of.options, "chains"), NULL, 10);
+        status = output_check_ending(output, &err);
+        if (status == SBPS_OK) status = files_check(args, of.options, of.data, &err);
+        if (status == SBPS_OK) status = output_check_earlier(output, chains, &err);
+    }
     if (writes && status == SBPS_OK)
         status = output_lock_take(sbps_options_get(of.options, "output"), &lock, &err);
     if (status == SBPS_OK && !is_first_rank(of.ranks))

@@ -170,14 +170,6 @@ typedef struct {
     char names[NAMED_MAX * 96];
 } constants;
 
-static void name_constant(const rows *r, size_t j, constants *c)
-{
-    size_t used = strlen(c->names);
-    if (c->count++ >= NAMED_MAX) return;
-    snprintf(c->names + used, sizeof c->names - used, "%s'%.80s'", used ? ", " : "",
-             show_name(r->table.names[j]).text);
-}
-
 /* Returns whether a constant column serves as the intercept, of which there can be one. */
 static bool is_own_intercept(const design *g, size_t j, bool taken)
 {
@@ -222,8 +214,12 @@ static sbps_status find_constants(const design *g, column_entries *filled, const
                         g->schema->path, show_name(r->table.names[j]).text);
         if (is_own_intercept(g, j, taken))
             taken = true;
-        else
-            name_constant(r, j, found);
+        else {
+            size_t used = strlen(found->names);
+            if (found->count++ < NAMED_MAX)
+                snprintf(found->names + used, sizeof found->names - used, "%s'%.80s'",
+                         used ? ", " : "", show_name(r->table.names[j]).text);
+        }
     }
     return SBPS_OK;
 }

@@ -100,14 +100,6 @@ static sbps_status formula_order(formula *f, sbps_error *err)
 
 /* ---- fit ---- */
 
-static sbps_status fit_variable(formula *f, variable *v, const row_values *from, double *value,
-                                sbps_error *err)
-{
-    const call c = {f->text, v->of, &f->pool, err};
-    sbps_status status = from->all(from->self, &v->value, value, err);
-    return status == SBPS_OK ? v->kind->fit(&c, v->self, value, from->rows) : status;
-}
-
 bool variable_needs_all_rows(const variable *v)
 {
     return v->kind && v->kind->fit;
@@ -154,7 +146,12 @@ sbps_status formula_fit(formula *f, const row_values *from, sbps_error *err)
     for (size_t k = 0; status == SBPS_OK && k < f->variables; k++) {
         if (!variable_needs_all_rows(&f->variable[k])) continue;
         if (!value && !(value = unset_doubles(from->rows))) status = fail_memory(err);
-        if (status == SBPS_OK) status = fit_variable(f, &f->variable[k], from, value, err);
+        if (status == SBPS_OK) {
+            variable *v = &f->variable[k];
+            const call c = {f->text, v->of, &f->pool, err};
+            status = from->all(from->self, &v->value, value, err);
+            if (status == SBPS_OK) status = v->kind->fit(&c, v->self, value, from->rows);
+        }
     }
     free(value);
     return status == SBPS_OK ? complete(f, err) : status;

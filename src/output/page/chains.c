@@ -216,13 +216,6 @@ static bool find_growth(const view *v, size_t j, ess_growth *out)
     return true;
 }
 
-static void draw_growth(const plot *p, const ess_growth *g)
-{
-    if (g->count < 2) return;
-    plot_curve(p, "bulk", g->count, g->at, g->bulk);
-    plot_curve(p, "tail", g->count, g->at, g->tail);
-}
-
 /* Chart of bulk and tail ESS of the parameters that mix worst. */
 static void draw_growth_chart(text *t, const view *v, const ess_growth *all)
 {
@@ -243,7 +236,12 @@ static void draw_growth_chart(text *t, const view *v, const ess_growth *all)
     plot_level(&p, "expected", RECOMMENDED_ESS);
     text_add(t, "<text class=\"end\" x=\"%.1f\" y=\"%.1f\">400</text>", p.x.to,
              axis_place(&p.y, RECOMMENDED_ESS) - 4.0);
-    for (size_t i = 0; i < v->worst_count; i++) draw_growth(&p, &all[i]);
+    for (size_t i = 0; i < v->worst_count; i++) {
+        const ess_growth *g = &all[i];
+        if (g->count < 2) continue;
+        plot_curve(&p, "bulk", g->count, g->at, g->bulk);
+        plot_curve(&p, "tail", g->count, g->at, g->tail);
+    }
     plot_close(&p);
 }
 

@@ -24,15 +24,6 @@ static void add_fact(text *t, const char *name, const char *value)
     close_fact(t);
 }
 
-/* The command line of the run. */
-static void add_command(text *t, const char *line)
-{
-    if (!line || !*line) return;
-    text_add(t, "<div class=\"whole\"><dt>command</dt><dd><code>");
-    html_text(t, line);
-    text_add(t, "</code></dd></div>\n");
-}
-
 /* A name and a number; nothing for NAN. */
 static void add_number_fact(text *t, const char *name, double value)
 {
@@ -67,7 +58,11 @@ static void add_facts(text *t, const view *v)
     const result *r = v->r;
     const result_info *info = &r->info;
     text_add(t, "<dl class=\"facts\">\n");
-    add_command(t, info->command);
+    if (info->command && *info->command) {
+        text_add(t, "<div class=\"whole\"><dt>command</dt><dd><code>");
+        html_text(t, info->command);
+        text_add(t, "</code></dd></div>\n");
+    }
     add_fact(t, "data", info->data);
     add_number_fact(t, "rows", info->rows);
     if (info->rows_dropped > 0.0)

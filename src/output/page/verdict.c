@@ -153,14 +153,6 @@ static void add_effects(text *t, const view *v)
     text_free(&sentence);
 }
 
-static void add_note(text *t, const char *note)
-{
-    if (!note || !*note) return;
-    text_add(t, "<p class=\"note\">");
-    html_text(t, note);
-    text_add(t, "</p>\n");
-}
-
 void page_verdict(text *t, const view *v)
 {
     run_measures j = assess_run(v);
@@ -192,5 +184,10 @@ void page_verdict(text *t, const view *v)
         if (!visit_findings(&e, add_finding, t, &n)) t->failed = true;
         text_add(t, "</ol>\n");
     }
-    add_note(t, v->r->info.replanned);
+    const char *note = v->r->info.replanned;
+    if (note && *note) {
+        text_add(t, "<p class=\"note\">");
+        html_text(t, note);
+        text_add(t, "</p>\n");
+    }
 }

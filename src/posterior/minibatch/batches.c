@@ -116,18 +116,13 @@ static void windows_start(minibatch *u)
     restart_read_ahead(u);
 }
 
-/* Bypasses the page cache if too many windows were missing. */
-static void decide_reading(minibatch *u)
-{
-    if (u->misses <= MISSES_MAX || u->reader) return;
-    read_directly(u);
-    if (u->reader) restart_read_ahead(u);
-}
-
 /* Call before a window is picked: decides whether to bypass the page cache. */
 static void windows_check_misses(minibatch *u)
 {
-    if (u->target->data->storage.mapped && ++u->windows == DECIDE_AT) decide_reading(u);
+    if (!u->target->data->storage.mapped || ++u->windows != DECIDE_AT) return;
+    if (u->misses <= MISSES_MAX || u->reader) return;
+    read_directly(u); /* too many windows were missing */
+    if (u->reader) restart_read_ahead(u);
 }
 
 /* Call after a window was picked: requests one more. */
