@@ -111,10 +111,12 @@ bool crossed_nuts(const sbps_options *o, const rows *data)
     return total_rows(data->member_rows) <= rows_for_nuts(o, data->member_rows->groups);
 }
 
-/* True if hmc on all effects is cheaper than integrals of a costly likelihood. */
+/* True if hmc on all effects is cheaper than integrals of a costly likelihood. Smaller tables
+ * are left to nuts. */
 static bool has_costly_integrals(const sbps_options *o, const rows *data)
 {
-    return is_costly(o) && total_rows(data->member_rows) <= SMALL_ROWS &&
+    size_t count = total_rows(data->member_rows);
+    return is_costly(o) && count > FEW_ROWS && count <= SMALL_ROWS &&
            has_few_levels(data->member_rows->groups, COSTLY_LEVELS);
 }
 
