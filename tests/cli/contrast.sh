@@ -93,13 +93,13 @@ for column in "q5", "q50", "q95", "ess_bulk", "ess_tail", "rhat":
     assert one[column] == a[column], column
 P
 
-# ---- the referee ----
+# ---- the same by R ----
 if Rscript --vanilla -e 'library(posterior)' >/dev/null 2>&1; then
     cases=$((cases + 1))
     "${contrast[@]}" 'a - b' 'exp(a) / b' 'a > b' 'inv_logit(`2nd`)' 'abs(a)^1.5' 'groupx-y * 2' --json >ours.json
     Rscript --vanilla "$root/tests/cli/contrast_by_posterior.R" run.csv >theirs.csv 2>.err ||
-        fault referee "$(head -n 3 .err)"
-    python3 - <<'P' || fault referee 'R has other numbers'
+        fault posterior "$(head -n 3 .err)"
+    python3 - <<'P' || fault posterior 'R has other numbers'
 import csv, json, math, sys
 ours = json.load(open("ours.json"))["contrasts"]
 theirs = list(csv.DictReader(open("theirs.csv")))

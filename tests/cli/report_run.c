@@ -1,5 +1,5 @@
 /* Writes a made-up run of many parameters: report_run FILE.nc PARAMETERS. */
-#include "report/fixture.h"
+#include "output/fixture.h"
 #include "store/result.h"
 
 #include <stdio.h>

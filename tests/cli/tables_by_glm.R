@@ -46,7 +46,7 @@ map <- function(file, t) {
 }
 
 # Coefficients of R by the program's names.
-referee <- function(d, t, names) {
+fit_by_r <- function(d, t, names) {
   target <- t[[3]]
   d <- as_text(d, names)
   if (length(t) > 4) d <- d[c(target, strsplit(t[[5]], ",")[[1]])]
@@ -74,7 +74,7 @@ check <- function(t) {
   file <- paste0(t[[2]], ".csv")
   write.csv(d, file)
   got <- map(file, t)
-  b <- referee(d, t, names(got))
+  b <- fit_by_r(d, t, names(got))
   lost <- setdiff(rownames(b), names(got))
   if (length(lost) > 0) stop(paste(file, "has no coefficient", lost[1]))
   worst <- max(abs(got[rownames(b)] - b[, 1]) / b[, 2])

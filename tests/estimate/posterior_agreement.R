@@ -7,7 +7,7 @@ if (!requireNamespace("posterior", quietly = TRUE)) {
     quit(status = 77)
 }
 suppressPackageStartupMessages(library(posterior))
-source(file.path(dirname(sub("--file=", "", grep("--file=", commandArgs(), value = TRUE))), "referee.R"))
+source(file.path(dirname(sub("--file=", "", grep("--file=", commandArgs(), value = TRUE))), "posterior_summary.R"))
 program <- commandArgs(trailingOnly = TRUE)[1]
 set.seed(1)
 
@@ -42,14 +42,14 @@ writeLines(unlist(lapply(chains, function(case) {
 })), input)
 output <- system2(program, stdin = input, stdout = TRUE)
 stopifnot(length(output) == length(chains) + 1)
-columns <- strsplit(output[1], " ")[[1]] # a field that the referee does not judge has no name there
-stopifnot(setequal(columns, names(referee(chains[[1]]$x))))
+columns <- strsplit(output[1], " ")[[1]] # a field that posterior does not compute has no name there
+stopifnot(setequal(columns, names(posterior_summary(chains[[1]]$x))))
 
 failures <- 0
 worst <- 0
 for (k in seq_along(chains)) {
     ours <- suppressWarnings(as.numeric(strsplit(output[k + 1], " ")[[1]]))
-    theirs <- referee(chains[[k]]$x)[columns]
+    theirs <- posterior_summary(chains[[k]]$x)[columns]
     differ <- ifelse(is.na(ours) | is.na(theirs), is.na(ours) != is.na(theirs),
                      abs(ours - theirs) / pmax(abs(theirs), 1e-3))
     differ[!is.na(ours) & !is.na(theirs) & ours == theirs] <- 0

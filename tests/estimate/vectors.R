@@ -4,7 +4,7 @@
 #
 #   Rscript tests/estimate/vectors.R > tests/estimate/vectors.inc
 suppressPackageStartupMessages(library(posterior))
-source(file.path(dirname(sub("--file=", "", grep("--file=", commandArgs(), value = TRUE))), "referee.R"))
+source(file.path(dirname(sub("--file=", "", grep("--file=", commandArgs(), value = TRUE))), "posterior_summary.R"))
 
 state <- 0
 uniform <- function() {
@@ -70,7 +70,7 @@ cat("/* Made by vectors.R with R's posterior", format(packageVersion("posterior"
 for (k in seq_along(cases)) {
     state <- 1000 * k
     x <- make(cases[[k]])
-    values <- referee(x)
+    values <- posterior_summary(x)
     cat(sprintf("{\"%s\",\n {%s}},\n", names(cases)[k],
                 paste(sprintf("{\"%s\", %s}", names(values), vapply(values, number, "")),
                       collapse = ",\n  ")))

@@ -2,9 +2,9 @@
  * evaluations of subsets, for every predictor model and for softmax; as near as documented;
  * with the control variate that was gathered there. */
 #include "linalg/cholesky.h"
+#include "minibatch/fixture.h"
 #include "posterior/full/row_cache.h"
 #include "posterior/mode/mode.h"
-#include "potential/fixture.h"
 #include "table/row_sums.h"
 
 #define ROWS     ((size_t)10000)

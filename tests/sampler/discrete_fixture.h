@@ -7,8 +7,8 @@
 
 #include "estimate/path_moments.h"
 #include "ingest/ingest.h"
+#include "minibatch/fixture.h"
 #include "posterior/mode/mode.h"
-#include "potential/fixture.h"
 #include "sampler/core/discrete.h"
 #include "sampler/core/sampler_kinds.h"
 

@@ -5,9 +5,9 @@
 
 #include "estimate/bias.h"
 #include "estimate/path_moments.h"
+#include "minibatch/fixture.h"
 #include "posterior/minibatch/row_bounds.h"
 #include "posterior/mode/mode.h"
-#include "potential/fixture.h"
 #include "sampler/core/sampler.h"
 #include "store/draw_store.h"
 

@@ -2,7 +2,7 @@
  * file is refused with a sentence. */
 #include "check.h"
 
-#include "store/foreign.h"
+#include "store/forged_netcdf.h"
 #include "store/result.h"
 #include "store/trailer.h"
 

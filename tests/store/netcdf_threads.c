@@ -3,7 +3,7 @@
 #include "check.h"
 
 #include "sbps.h"
-#include "store/foreign.h"
+#include "store/forged_netcdf.h"
 #include "store/netcdf_lock.h"
 #include "store/prediction_file.h"
 #include "store/result.h"

@@ -1,0 +1,34 @@
+/* What the system may refuse: the linker puts these in the place of its own. For one test program each. */
+#ifndef TESTS_CORE_FAILING_CALLS_H
+#define TESTS_CORE_FAILING_CALLS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static size_t calls, fail_from = SIZE_MAX; /* calls from this one on fail, from 0 */
+
+static bool refused(void)
+{
+    return calls++ >= fail_from;
+}
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return refused() ? NULL : __real_calloc(count, size);
+}
+
+int __real_pthread_create(pthread_t *out, const pthread_attr_t *how, void *(*run)(void *),
+                          void *self);
+int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *how, void *(*run)(void *),
+                          void *self);
+int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *how, void *(*run)(void *),
+                          void *self)
+{
+    return refused() ? 11 : __real_pthread_create(out, how, run, self);
+}
+
+#endif
