@@ -18,7 +18,7 @@ _Static_assert(offsetof(prior_kind, summary) == offsetof(named_kind, summary), "
 static bool needs_table(const void *kind)
 {
     const model_kind *model = kind;
-    return !model->facts.rowless;
+    return !model->facts.no_rows;
 }
 
 /* R's names, each with the sentence of the model that it stands for. */

@@ -128,7 +128,7 @@ static void thin_snapshots(bias *b)
     for (size_t i = 0; i < BIAS_SNAPSHOTS / 2; i++)
         memcpy(b->snapshots + i * wide, b->snapshots + (2 * i + 1) * wide,
                wide * sizeof *b->snapshots);
-    b->state->marks = BIAS_SNAPSHOTS / 2;
+    b->state->snapshots_taken = BIAS_SNAPSHOTS / 2;
     b->state->stretch *= 2;
 }
 
@@ -138,8 +138,8 @@ static void take_snapshot(bias *b)
 {
     size_t d = b->dim;
     if (++b->state->stretched < b->state->stretch) return;
-    if (b->state->marks >= BIAS_SNAPSHOTS) thin_snapshots(b);
-    double *snapshot = b->snapshots + b->state->marks++ * snapshot_width(b);
+    if (b->state->snapshots_taken >= BIAS_SNAPSHOTS) thin_snapshots(b);
+    double *snapshot = b->snapshots + b->state->snapshots_taken++ * snapshot_width(b);
     b->state->stretched = 0;
     snapshot[0] = b->counts->time;
     snapshot[1] = b->state->steepness;
@@ -188,7 +188,8 @@ size_t bias_groups(const bias *chains, size_t count)
 {
     size_t max_snapshots = 0;
     for (size_t c = 0; c < count; c++)
-        if (chains[c].state->marks > max_snapshots) max_snapshots = chains[c].state->marks;
+        if (chains[c].state->snapshots_taken > max_snapshots)
+            max_snapshots = chains[c].state->snapshots_taken;
     return max_snapshots + 1;
 }
 
@@ -231,7 +232,7 @@ void bias_group(const bias *chains, size_t count, size_t group, bias_missed *out
 {
     clear_missed(chains, out);
     for (size_t c = 0; c < count; c++) {
-        size_t taken = chains[c].state->marks;
+        size_t taken = chains[c].state->snapshots_taken;
         if (group > taken) continue;
         if (group < taken)
             add_snapshot(&chains[c], group, 1.0, out);
@@ -287,7 +288,7 @@ double bias_unseen(const bias *chains, size_t count)
 void bias_inspect(const bias *b, inspection *x)
 {
     size_t d = b->dim;
-    INSPECT_COUNT(x, b->state->marks, BIAS_SNAPSHOTS);
+    INSPECT_COUNT(x, b->state->snapshots_taken, BIAS_SNAPSHOTS);
     inspect_any(x, b->snapshots, BIAS_SNAPSHOTS * snapshot_width(b) * sizeof *b->snapshots);
     inspect_any(x, b->examples, BIAS_EXAMPLES * example_width(b) * sizeof *b->examples);
     inspect_any(x, b->state, sizeof *b->state);

@@ -18,10 +18,10 @@
 
 typedef struct {
     uint64_t segments;
-    double steepness;   /* sum over violations of m (s^2 - s_r^2) */
-    double decay;       /* sum over sampled events of s^2 (s_r^2 - s^2) */
-    double sampled;     /* time of the sampled segments */
-    uint64_t marks;     /* snapshots taken */
+    double steepness; /* sum over violations of m (s^2 - s_r^2) */
+    double decay;     /* sum over sampled events of s^2 (s_r^2 - s^2) */
+    double sampled;   /* time of the sampled segments */
+    uint64_t snapshots_taken;
     uint64_t stretch;   /* segments per snapshot; doubles when all BIAS_SNAPSHOTS are taken */
     uint64_t stretched; /* segments since the last snapshot */
     uint64_t examples;  /* examples kept, including those overwritten */

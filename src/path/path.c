@@ -142,7 +142,7 @@ void event_inspect(const event *e, inspection *x)
 
 void observation_inspect(const observation *o, inspection *x)
 {
-    inspect_finite(x, "a slope that was seen", &o->slope, 1);
-    inspect_reals(x, "a variance that was seen", &o->variance, 1, 0.0, DBL_MAX);
+    inspect_finite(x, "an observed slope", &o->slope, 1);
+    inspect_reals(x, "an observed variance", &o->variance, 1, 0.0, DBL_MAX);
     INSPECT_ANY(x, o->rows);
 }

@@ -80,7 +80,7 @@ static void add_row_blocks(const sum_job *s, size_t first, size_t end, double *s
         n = min_size(end - first, ROW_BLOCK);
         s->what->add(s->what->self, rows_from(first, n), scratch, total);
     }
-    struct row_workers *workers = s->what->beside ? NULL : s->data->workers;
+    struct row_workers *workers = s->what->uncounted ? NULL : s->data->workers;
     if (workers) atomic_fetch_add(&workers->visited, first - begin);
     if (workers && workers->shown) atomic_fetch_add(workers->shown, first - begin);
 }

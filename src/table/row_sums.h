@@ -34,8 +34,8 @@ typedef struct {
      * joins the total (NULL: by addition). */
     const double *begin;
     void (*merge)(double *total, const double *part);
-    bool beside; /* reads per-row numbers other than x, and does not count as visiting rows */
-    bool any;    /* only total[0] > 0 matters: a part ends as soon as that holds */
+    bool uncounted; /* not counted as visits: reads per-row numbers other than x */
+    bool any;       /* only total[0] > 0 matters: a part ends as soon as that holds */
 } row_sum;
 
 /* Adds the sum over all rows to `total` (width doubles; NULL for a width of 0). Fails for lack

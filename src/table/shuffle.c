@@ -49,7 +49,7 @@ typedef struct {
 } bucket;
 
 struct shuffle {
-    char *beside;
+    char *output_path;
     int file;         /* -1 while everything is in memory */
     uint64_t end;     /* of the file, bytes */
     size_t block;     /* words of a block, unless a record is longer */
@@ -67,7 +67,7 @@ typedef struct {
 static sbps_status fail_spill(const shuffle *s, const char *verb, int error, sbps_error *err)
 {
     return fail(err, SBPS_NO_FILE, "%s: the temporary file in its folder cannot be %s: %s",
-                s->beside, verb, strerrordesc_np(error));
+                s->output_path, verb, strerrordesc_np(error));
 }
 
 /* ---- blocks in the temporary file ---- */
@@ -76,7 +76,7 @@ static sbps_status fail_spill(const shuffle *s, const char *verb, int error, sbp
 static sbps_status open_spill(shuffle *s, sbps_error *err)
 {
     char *path = NULL;
-    if (asprintf(&path, "%s.XXXXXX", s->beside) < 0) return fail_memory(err);
+    if (asprintf(&path, "%s.XXXXXX", s->output_path) < 0) return fail_memory(err);
     s->file = mkostemp(path, O_CLOEXEC);
     int error = errno;
     if (s->file >= 0) unlink(path);
@@ -317,7 +317,7 @@ static sbps_status drain_bucket(drain *d, bucket *b, size_t level, sbps_error *e
 
 /* ---- public functions ---- */
 
-sbps_status shuffle_create(const char *beside, size_t width, uint64_t seed, size_t memory,
+sbps_status shuffle_create(const char *output_path, size_t width, uint64_t seed, size_t memory,
                            shuffle **out, sbps_error *err)
 {
     *out = NULL;
@@ -333,14 +333,14 @@ sbps_status shuffle_create(const char *beside, size_t width, uint64_t seed, size
             memory, width, BUCKETS * block);
     shuffle *s = calloc(1, sizeof *s);
     if (!s) return fail_memory(err);
-    *s = (shuffle){.beside = strdup(beside),
+    *s = (shuffle){.output_path = strdup(output_path),
                    .file = -1,
                    .block = block / sizeof(word),
                    .block_max = block / sizeof(word),
                    .memory = memory,
                    .random = rng_stream(seed, 0, RNG_SHUFFLE),
                    .first = buckets_create()};
-    if (!s->beside || !s->first) {
+    if (!s->output_path || !s->first) {
         shuffle_destroy(s);
         return fail_memory(err);
     }
@@ -384,6 +384,6 @@ void shuffle_destroy(shuffle *s)
     if (!s) return;
     if (s->file >= 0) close(s->file);
     buckets_destroy(s->first);
-    free(s->beside);
+    free(s->output_path);
     free(s);
 }

@@ -11,8 +11,8 @@ typedef struct shuffle shuffle;
 typedef bool (*shuffle_sink)(void *self, const double *row);
 
 /* Creates a shuffle of rows of about `width` doubles within `memory` bytes. Once they are more
- * than that, a temporary file without a name is created in the folder of the path `beside`. */
-sbps_status shuffle_create(const char *beside, size_t width, uint64_t seed, size_t memory,
+ * than that, a temporary file without a name is created in the folder of `output_path`. */
+sbps_status shuffle_create(const char *output_path, size_t width, uint64_t seed, size_t memory,
                            shuffle **out, sbps_error *err);
 /* Adds the next row of the source, `count` doubles, which are copied. */
 sbps_status shuffle_add(shuffle *s, const double *row, size_t count, sbps_error *err);

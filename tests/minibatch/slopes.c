@@ -29,7 +29,7 @@ static void sums_of_terms(minibatch *u, double t, double sums[2])
         }
         done += r.n;
     }
-    u->state->kept = u->state->turned = false;
+    u->state->residuals_kept = u->state->line_reversed = false;
 }
 
 static void slope_property(minibatch *u)
@@ -47,7 +47,7 @@ static void gradient_property(minibatch *u)
     double kept[DIM_MAX], fresh[DIM_MAX];
     potential_observe_again(&u->is, 0.4);
     potential_gradient(&u->is, kept);
-    u->state->kept = false;
+    u->state->residuals_kept = false;
     potential_gradient(&u->is, fresh);
     double scale = sqrt(dot(u->target->dim, fresh, fresh));
     for (size_t j = 0; j < u->target->dim; j++)

@@ -71,7 +71,7 @@ static void steep_product(const void *self, row_range r, const double *w, const 
 }
 
 #define STEEP                                                                                  \
-    .name = "steep", .facts.rowless = true, .facts.uneven = true, .open = steep_open,          \
+    .name = "steep", .facts.no_rows = true, .facts.mode_optional = true, .open = steep_open,   \
     .close = steep_close, .parameters.dim = steep_dim, .parameters.name = steep_name,          \
     .rows.scratch = steep_scratch, .rows.loglik = steep_loglik, .rows.slope = steep_slope,     \
     .rows.gradient = steep_gradient, .rows.hessian_vector = steep_product

@@ -13,7 +13,7 @@ static rows *table_for(const model_kind *kind)
 {
     static double x[ROWS * 2 * COLUMNS], y[ROWS];
     rows *data = NULL;
-    if (kind->facts.rowless) {
+    if (kind->facts.no_rows) {
         rows_none(&data, NULL);
         return data;
     }

@@ -126,8 +126,8 @@ static void cliff_gradient(const void *self, row_range r, const double *w, const
 }
 
 static const model_kind cliff = {.name = "wall",
-                                 .facts.rowless = true,
-                                 .facts.uneven = true,
+                                 .facts.no_rows = true,
+                                 .facts.mode_optional = true,
                                  .open = cliff_open,
                                  .close = cliff_close,
                                  .parameters.dim = cliff_dim,

@@ -33,15 +33,15 @@ static bool take(void *self, const double *row)
 /* The order in which n rows of `width` numbers come out, 0: own_width; row i is i, i + 1, ... */
 static taken shuffled(size_t n, size_t width, uint64_t seed, size_t memory)
 {
-    char beside[600];
+    char output_path[600];
     shuffle *s = NULL;
     bool all = false;
     double row[WIDEST];
     taken t = {
         .order = calloc(n + 1, sizeof(size_t)), .limit = n, .width = width, .whole = true};
-    snprintf(beside, sizeof beside, "%s/out", folder);
+    snprintf(output_path, sizeof output_path, "%s/out", folder);
     memset(&error, 0, sizeof error);
-    sbps_status status = shuffle_create(beside, width, seed, memory, &s, &error);
+    sbps_status status = shuffle_create(output_path, width, seed, memory, &s, &error);
     for (size_t i = 0; status == SBPS_OK && i < n; i++) {
         size_t count = width ? width : own_width(i);
         for (size_t j = 0; j < count; j++) row[j] = (double)(i + j);

@@ -211,8 +211,8 @@ static sbps_status auto_measure(const auto_facts *f, auto_influences *m, sbps_er
 
 bool auto_applies(const sbps_options *o, const run_plan *p)
 {
-    bool rowless = p->model->facts.rowless;
-    return !o->paper && !rowless && p->sampler->curve;
+    bool no_rows = p->model->facts.no_rows;
+    return !o->paper && !no_rows && p->sampler->curve;
 }
 
 /* ---- estimated costs ---- */

@@ -66,11 +66,11 @@ static sbps_status choose_model(const sbps_options *o, run_plan *plan, sbps_erro
 static sbps_status check_table(const char *name, const model_kind *model, const rows *data,
                                sbps_error *err)
 {
-    bool rowless = model->facts.rowless;
-    if (rowless && data->local_rows > 1)
+    bool no_rows = model->facts.no_rows;
+    if (no_rows && data->local_rows > 1)
         return fail(err, SBPS_BAD_ARG, "model %s is a density without data and takes no table",
                     name);
-    if (!rowless && data->local_rows == 1)
+    if (!no_rows && data->local_rows == 1)
         return fail(err, SBPS_BAD_ARG, "model %s needs a table", name);
     if (!model->facts.any_storage && (data->storage.x_float || data->storage.start))
         return fail(err, SBPS_BAD_ARG,

@@ -258,7 +258,7 @@ static bool may_be_lost(const sbps_run *run)
 {
     const run_state *s = &run->state;
     double passes = s->warmup_rows / (double)(total_rows(&run->data) + 1);
-    bool unsettled = s->phase == PHASE_WARMUP && s->epoch_rounds == 0 && !s->settled;
+    bool unsettled = s->phase == PHASE_WARMUP && s->epoch_rounds == 0 && !s->goal_reached;
     /* --paper shows the published method unchanged, divergent or not */
     return unsettled && !run->options->paper &&
            passes >= LOST_PASSES * (double)run->chain_count;

@@ -320,7 +320,7 @@ sbps_status ranks_check_plan(const sbps_run *run, sbps_error *err)
     const sbps_options *o = run->options;
     const model_kind *model = run->plans->model;
     if (!run->ranks.among) return SBPS_OK;
-    if (model->facts.rowless || model->row_model || run->data.member_rows)
+    if (model->facts.no_rows || model->row_model || run->data.member_rows)
         return refuse_on_ranks("--model: models without rows or with groups cannot run",
                                "start one process", err);
     if (o->paper) return refuse_on_ranks("--paper: not available", "start one process", err);
@@ -411,7 +411,7 @@ static void broadcast_chain(sbps_run *run, size_t index, size_t owner)
     minibatch_scratch(&c->batches, &from, &to);
     broadcast_bytes(run, owner, c->memory.base, from);
     broadcast_bytes(run, owner, to, d->w);
-    if (c->batches.state->kept) broadcast_bytes(run, owner, from, to);
+    if (c->batches.state->residuals_kept) broadcast_bytes(run, owner, from, to);
     if (d->state->spacing != known->spacing || d->state->count < known->draws) known->draws = 0;
     size_t fresh = d->state->count - known->draws;
     ranks_broadcast(run->ranks.among, owner, d->w + known->draws * d->dim,

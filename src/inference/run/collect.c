@@ -40,7 +40,7 @@
 
 static bool is_rowless(const sbps_run *run)
 {
-    return run->plan->model->facts.rowless;
+    return run->plan->model->facts.no_rows;
 }
 
 /* ---- columns ---- */
@@ -346,7 +346,7 @@ static sbps_status fill_fitness(const sbps_run *run, result_info *info, sbps_err
         run->tuned.batch < total_rows(&run->data) || run->options->gradient_noise > 0.0;
     info->needs_refreshment =
         !noise && !kind->ergodic && !kind->discrete && !kind->gaussian && run->target->dim > 1;
-    info->unsettled = !run->state.settled;
+    info->unsettled = !run->state.goal_reached;
     info->band_capped = kind->curve && run->plan->choose_band &&
                         run->chains->s.settings->band.width >= band_width(BAND_CURVE - 1);
     info->reference_distance = NAN;

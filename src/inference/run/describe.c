@@ -141,7 +141,7 @@ static void describe_priors(const sbps_run *run, text *out)
 
 static bool is_rowless(const sbps_run *run)
 {
-    return run->plan->model->facts.rowless;
+    return run->plan->model->facts.no_rows;
 }
 
 /* Settings of discrete samplers. */

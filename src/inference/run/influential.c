@@ -151,7 +151,7 @@ sbps_status groups_find_influential(sbps_run *run, sbps_error *err)
     const row_sum what = {.self = &self,
                           .scratch = 2 * u->dim + u->model->rows.scratch(u->self, 1),
                           .add = rank_groups,
-                          .beside = kept(run, 0)};
+                          .uncounted = kept(run, 0)};
     sbps_status status = row_sums(u->data, &what, NULL, err);
     pthread_mutex_destroy(&s.lock);
     return status == SBPS_OK ? evaluate_candidates(run, &s, err) : status;

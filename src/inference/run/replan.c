@@ -189,9 +189,9 @@ sbps_status replan_recentre(sbps_run *run, sbps_error *err)
 static bool move_reference(sbps_run *run)
 {
     size_t bytes = run->target->dim * sizeof(double);
-    if (run->state.anchored || !run->noise.cv || !run->plan->auto_control) return false;
+    if (run->state.recentred || !run->noise.cv || !run->plan->auto_control) return false;
     if (moments_min_ess(run->moments_of, run->chain_count) < MEAN_ESS) return false;
-    run->state.anchored = true;
+    run->state.recentred = true;
     double *mean = malloc(2 * bytes), *before = mean ? mean + run->target->dim : NULL;
     if (!mean) return false;
     path_mean(run, mean);
@@ -319,7 +319,7 @@ sbps_status replan_leave_surrogate(sbps_run *run, bool *left, sbps_error *err)
     if (status != SBPS_OK) return status;
     restart_warmup(run, &before);
     run->state.surrogate_left = *left = true;
-    run->state.surrogate_found = cost;
+    run->state.surrogate_cost = cost;
     warn_replanned(run, run->plans[0].sampler->name, run->plan->sampler->name,
                    cost / run->plans[0].promised);
     return SBPS_OK;
@@ -407,7 +407,7 @@ sbps_status replan_after_round(sbps_run *run, sbps_error *err)
     if (status != SBPS_OK) return status;
     restart_warmup(run, &before);
     run->state.hmc_took_over = true;
-    run->state.found = cost;
+    run->state.replaced_cost = cost;
     run->state.spent = spent;
     warn_replanned(run, replaced->sampler->name, run->plan->sampler->name,
                    cost / replaced->promised);
@@ -421,7 +421,7 @@ static void print_surrogate_switch(const sbps_run *run, size_t size, char *text)
                   "switched from surrogate to %s in warm-up: an effective sample cost about "
                   "%.2g row evaluations, not the estimated %.2g",
                   run->plans[1].sampler->name,
-                  auto_in_rows(run->target, run->state.surrogate_found),
+                  auto_in_rows(run->target, run->state.surrogate_cost),
                   auto_in_rows(run->target, run->plans[0].promised));
 }
 
@@ -441,7 +441,7 @@ bool replan_report(const sbps_run *run, size_t size, char *text)
                   "switched to hmc after %.2g row evaluations in warm-up: an effective sample "
                   "cost about %.2g of them, not the estimated %.2g",
                   auto_in_rows(run->target, run->state.spent),
-                  auto_in_rows(run->target, run->state.found),
+                  auto_in_rows(run->target, run->state.replaced_cost),
                   auto_in_rows(run->target, run->plan->promised));
     return true;
 }

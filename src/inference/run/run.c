@@ -177,7 +177,7 @@ static double rows_per_ess(const sbps_run *run, double ess)
 {
     double touched = 0.0;
     bool known =
-        run->state.phase != PHASE_WARMUP && ess > 0.0 && !run->plan->model->facts.rowless;
+        run->state.phase != PHASE_WARMUP && ess > 0.0 && !run->plan->model->facts.no_rows;
     for (size_t i = 0; i < run->chain_count; i++)
         touched += run_rows_each(run) * (double)run->chains[i].counts->rows;
     return known ? touched / ess : NAN;

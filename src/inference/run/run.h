@@ -59,16 +59,17 @@ typedef enum { PHASE_WARMUP, PHASE_SAMPLING, PHASE_DONE } run_phase;
 typedef struct {
     run_phase phase;
     uint64_t rounds, epoch, epoch_rounds; /* all rounds; warm-up epochs; rounds in this epoch */
-    uint64_t settled;                     /* flag: an epoch reached the ESS goal of warm-up */
-    uint64_t anchored;                    /* flag: the path mean was tried as reference point */
+    uint64_t goal_reached;                /* flag: an epoch reached the ESS goal of warm-up */
+    uint64_t recentred;                   /* flag: the path mean was tried as reference point */
     uint64_t frozen;                      /* flag: the metrics of the chains no longer adapt */
     uint64_t hmc_took_over;               /* flag: the chains switched to hmc in warm-up */
-    double found, spent;     /* work per effective sample of the replaced sampler; in total */
+    double replaced_cost;    /* work per effective sample of the replaced sampler */
+    double spent;            /* work in total */
     uint64_t surrogate_left; /* flag: the chains switched away from `surrogate` in warm-up, */
-    double surrogate_found;  /* when an effective sample cost this much work */
+    double surrogate_cost;   /* when an effective sample cost this much work */
     double warmup_proposals, warmup_rows; /* all chains, completed warm-up epochs */
     double seconds_warmup, seconds_sampling;
-    double next_look; /* ESS, relative to its goal, at which R-hat is computed next */
+    double next_check; /* ESS, relative to its goal, at which R-hat is computed next */
     uint64_t skeleton_bytes, trace_bytes;
     uint64_t skeleton_gap, trace_gap; /* flags: part of the path was not written */
 } run_state;

@@ -145,19 +145,19 @@ void inspect_run(const sbps_run *run, inspection *x)
     INSPECT_ANY(x, s->rounds);
     INSPECT_COUNT(x, s->epoch, EPOCHS_MAX);
     INSPECT_COUNT(x, s->epoch_rounds, ((uint64_t)1 << (s->epoch & 63)));
-    INSPECT_COUNT(x, s->settled, 1);
-    INSPECT_COUNT(x, s->anchored, 1);
+    INSPECT_COUNT(x, s->goal_reached, 1);
+    INSPECT_COUNT(x, s->recentred, 1);
     INSPECT_COUNT(x, s->frozen, 1);
     INSPECT_COUNT(x, s->hmc_took_over, 1);
-    INSPECT_REAL(x, s->found, 0.0, DBL_MAX);
+    INSPECT_REAL(x, s->replaced_cost, 0.0, DBL_MAX);
     INSPECT_REAL(x, s->spent, 0.0, DBL_MAX);
     INSPECT_COUNT(x, s->surrogate_left, 1);
-    INSPECT_REAL(x, s->surrogate_found, 0.0, DBL_MAX);
+    INSPECT_REAL(x, s->surrogate_cost, 0.0, DBL_MAX);
     INSPECT_REAL(x, s->warmup_proposals, 0.0, DBL_MAX);
     INSPECT_REAL(x, s->warmup_rows, 0.0, DBL_MAX);
     INSPECT_REAL(x, s->seconds_warmup, 0.0, DBL_MAX);
     INSPECT_REAL(x, s->seconds_sampling, 0.0, DBL_MAX);
-    INSPECT_REAL(x, s->next_look, 0.0, s->phase == PHASE_SAMPLING ? STOP_CHECK_MAX : DBL_MAX);
+    INSPECT_REAL(x, s->next_check, 0.0, s->phase == PHASE_SAMPLING ? STOP_CHECK_MAX : DBL_MAX);
     INSPECT_ANY(x, s->skeleton_bytes); /* compared with the file itself */
     INSPECT_ANY(x, s->trace_bytes);
     INSPECT_COUNT(x, s->skeleton_gap, 1);
@@ -459,7 +459,7 @@ static sbps_status files_resume(sbps_run *run, sbps_error *err)
     if (status == SBPS_OK) restart_restore(run);
     if (status != SBPS_OK || run->state.phase != PHASE_DONE) return status;
     /* the goal may be higher now; if not, no further round is made */
-    run->state.next_look = 0.0;
+    run->state.next_check = 0.0;
     if (!stop_now(run)) run->state.phase = PHASE_SAMPLING;
     return SBPS_OK;
 }

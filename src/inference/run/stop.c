@@ -205,7 +205,7 @@ static bool draws_suffice(sbps_run *run, double ess)
 {
     agreement measured = measure_agreement(run);
     double required = required_ess(run), lacking = required / fmax(measured.ess, 1.0);
-    run->state.next_look = fmax(RECHECK, fmin(lacking, 2.0)) * ess;
+    run->state.next_check = fmax(RECHECK, fmin(lacking, 2.0)) * ess;
     return measured.rhat <= RHAT_GOAL && measured.ess >= required;
 }
 
@@ -214,7 +214,7 @@ bool stop_now(sbps_run *run)
     double ess = ess_progress(run);
     if (bounded_progress(run) >= 1.0 || out_of_work(run)) return true;
     if (run->plan->ess_rule && chains_apart(run, run->options->ess)) return true;
-    if (ess < fmax(1.0, run->state.next_look)) return false;
+    if (ess < fmax(1.0, run->state.next_check)) return false;
     if (draws_progress(run) < 1.0) return false;
     if (ess >= RHAT_WAIT) return true;
     if (!draws_suffice(run, ess)) return false;

@@ -4,7 +4,7 @@
 
 #include "inference/run/run.h"
 
-#define STOP_CHECK_MAX 10.0 /* upper bound of run_state.next_look while sampling */
+#define STOP_CHECK_MAX 10.0 /* upper bound of run_state.next_check while sampling */
 
 /* Smallest effective sample size of a parameter along the path; of the squares too, unless each
  * step of the sampler is a draw. */

@@ -82,7 +82,7 @@ void warmup_begin(sbps_run *run)
     calibrate_all(run, true);
     adapt_all(run, true);
     bool needless = run->plan->sampler->independent && run->options->warmup == SIZE_AUTO;
-    run->state.settled = needless;
+    run->state.goal_reached = needless;
     if (run->options->warmup == 0 || needless) end(run);
 }
 
@@ -168,7 +168,7 @@ void warmup_after_round(sbps_run *run)
     s->warmup_rows = rows_used;
     s->epoch_rounds = 0;
     s->epoch++;
-    s->settled |= epoch_suffices(run);
+    s->goal_reached |= epoch_suffices(run);
     choose_band(run);
     if (!cut && !requested && replan_after_epoch(run)) done = false;
     calibrate_all(run, true);

@@ -69,8 +69,9 @@ static size_t record_width(const shuffle_stream *w)
     return w->packed ? packed_size((size_t)filled + 1) : w->schema->width;
 }
 
-sbps_status shuffle_stream_open(const row_source *s, const rows_spec *spec, const char *beside,
-                                size_t memory, shuffle_stream *w, sbps_error *err)
+sbps_status shuffle_stream_open(const row_source *s, const rows_spec *spec,
+                                const char *output_path, size_t memory, shuffle_stream *w,
+                                sbps_error *err)
 {
     *w = (shuffle_stream){.schema = s->schema,
                           .packed = s->names.filled < PACK_BELOW,
@@ -80,7 +81,7 @@ sbps_status shuffle_stream_open(const row_source *s, const rows_spec *spec, cons
     if (!w->row) return fail_memory(err);
     sbps_status status = kept_values_open(s->schema->formula, &w->kept, err);
     if (status != SBPS_OK) return status;
-    return shuffle_create(beside, record_width(w), spec->seed, memory, &w->order, err);
+    return shuffle_create(output_path, record_width(w), spec->seed, memory, &w->order, err);
 }
 
 size_t count_numbers(const column_schema *p, const double *row, bool *ones)

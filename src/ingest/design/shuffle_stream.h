@@ -26,10 +26,11 @@ typedef struct {
     kept_values kept;
 } shuffle_stream;
 
-/* Opens a stream of rows of a source; `beside` and `memory` as in shuffle_create. Close it also
- * after a failure. */
-sbps_status shuffle_stream_open(const row_source *s, const rows_spec *spec, const char *beside,
-                                size_t memory, shuffle_stream *w, sbps_error *err);
+/* Opens a stream of rows of a source; `output_path` and `memory` as in shuffle_create. Close it
+ * also after a failure. */
+sbps_status shuffle_stream_open(const row_source *s, const rows_spec *spec,
+                                const char *output_path, size_t memory, shuffle_stream *w,
+                                sbps_error *err);
 /* Adds rows, which are packed if w->packed. */
 sbps_status shuffle_stream_add(shuffle_stream *w, const chunks *read, sbps_error *err);
 /* Returns the row of a shuffled record; valid until the next call. */

@@ -155,7 +155,7 @@ typedef struct predictor {
 
 /* What is true of a model's log-likelihood, whatever the rows. */
 typedef struct {
-    bool rowless;     /* a density in closed form: no table, one pseudo-row */
+    bool no_rows;     /* a density in closed form: no table, one pseudo-row */
     bool no_columns;  /* rows hold a target only; other columns are ignored */
     bool any_storage; /* uses products with rows only; else it needs rows stored as doubles */
     /* w is one vector of weights, with a weight for each column, per output of the model. */
@@ -166,10 +166,10 @@ typedef struct {
     bool regression;         /* has a linear predictor, to which an offset can be added */
     bool bounded_above;      /* log p of a row has an upper bound */
     /* There may be no mode within reach: the best point found is accepted as the start. */
-    bool uneven;
+    bool mode_optional;
     /* Values and slopes are integrals by quadrature and agree only to this many log units.
      * 0: to rounding. */
-    double grain;
+    double value_error;
     /* Why a flat prior never gives a proper posterior, for the error message. NULL: it may. */
     const char *needs_prior;
 } model_facts;

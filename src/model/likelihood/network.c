@@ -180,7 +180,7 @@ const model_kind model_network = {
         "Feed-forward network: --hidden layers of tanh or ReLU units, softmax or gaussian "
         "--head.",
     .support_of = network_support,
-    .facts.uneven = true,
+    .facts.mode_optional = true,
     .facts.bounded_above = true,
     .facts.any_storage = true,
     .open = network_open,

@@ -220,7 +220,7 @@ static void pull_effects(const joint_view *v, const other_factor *o, size_t a, d
 }
 
 /* Loads n rows from `first` on: their predictors. */
-static batch see(joint_view *v, size_t first, size_t n)
+static batch load_rows(joint_view *v, size_t first, size_t n)
 {
     const mixed *m = v->m;
     v->first = first;
@@ -259,7 +259,7 @@ static bool walk_on(joint_view *v, rows_walk *w, batch *out)
 {
     size_t left = w->end - w->next, n = left < SOME ? left : SOME;
     if (n == 0) return false;
-    *out = see(v, w->next, n);
+    *out = load_rows(v, w->next, n);
     w->next += n;
     return true;
 }

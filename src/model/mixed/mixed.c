@@ -23,7 +23,7 @@
 static const size_t nodes_first[LEVEL_EFFECTS_MAX + 1] = {1, 7, 5, 3, 3, 3};
 #define NODES_NESTED ((size_t)9) /* with fewer, sds of groups of one or two rows diverge */
 
-#define GRAIN 1e-3 /* log units: accuracy of the integrals */
+#define VALUE_ERROR 1e-3 /* log units: accuracy of the integrals */
 
 /* ---- opening ---- */
 
@@ -333,7 +333,7 @@ static model_kind kind_of(const model_kind *row_model)
 /* Adds the members of models that integrate, or of joint ones. */
 static model_kind integrated(model_kind kind)
 {
-    kind.facts.grain = GRAIN;
+    kind.facts.value_error = VALUE_ERROR;
     kind.rows.scratch = scratch;
     kind.rows.loglik = loglik;
     kind.rows.slope = slope;

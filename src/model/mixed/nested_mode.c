@@ -10,8 +10,8 @@
 #define NEAR      0.1 /* a step of at most this many sds is taken and ends the search */
 #define STEPS_MAX ((size_t)40)
 /* A step is halved down to this length, relative to Newton's. */
-#define SHORTEST 1e-3
-#define GRAIN    0.01 /* log units: accuracy of integrals */
+#define SHORTEST    1e-3
+#define VALUE_ERROR 0.01 /* log units: accuracy of integrals */
 
 /* root = the Cholesky factor of I - L' B L, or the identity if that is not positive
  * definite. */
@@ -109,7 +109,8 @@ bool nested_accept_step(nested_integral *x, size_t q, newton_state *s, const new
     bool continues = x->evaluations < x->evaluations_max;
     x->evaluations++;
     s->length *= 0.5;
-    if (continues && steps > 0 && !(next->height >= s->height - GRAIN) && s->length > SHORTEST)
+    if (continues && steps > 0 && !(next->height >= s->height - VALUE_ERROR) &&
+        s->length > SHORTEST)
         return false;
     *s = *next;
     s->steps = steps + 1;

@@ -497,7 +497,7 @@ model_kind shrink_kind(const model_kind *of)
         .support = of->support,
         .facts.any_storage = true,
         .facts.bounded_above = of->facts.bounded_above,
-        .facts.uneven = true,
+        .facts.mode_optional = true,
         .open = open,
         .close = close,
         .parameters.dim = dim,

@@ -249,7 +249,7 @@ row_range minibatch_stratum_rows(const minibatch *u, size_t done)
 void minibatch_resize(minibatch *u, const batch_kind *kind, size_t n)
 {
     u->state->n = n;
-    u->state->kept = u->state->turned = false;
+    u->state->residuals_kept = u->state->line_reversed = false;
     for (u->state->kind = 0; batch_kinds[u->state->kind] != kind;) u->state->kind++;
     minibatch_restore(u);
     if (kind->start) kind->start(u);
@@ -257,7 +257,7 @@ void minibatch_resize(minibatch *u, const batch_kind *kind, size_t n)
 
 void minibatch_move(minibatch *u)
 {
-    u->state->kept = u->state->turned = false;
+    u->state->residuals_kept = u->state->line_reversed = false;
     /* a rank may have fewer rows than another: any rank has this many */
     u->state->first %= min_local_rows(u->target->data);
 }
@@ -332,15 +332,16 @@ static void inspect_batch(const minibatch *u, inspection *x)
                       u->parts && i < u->parts->count ? u->parts->size[i] - 1 : SIZE_MAX);
     for (size_t i = 0; u->list && i < all; i++)
         inspect_count(x, "a row of a batch", &u->list[i], all - 1);
-    INSPECT_COUNT(x, s->still, 1);
-    INSPECT_COUNT(x, s->kept, 1);
-    INSPECT_COUNT(x, s->turned, 1);
+    INSPECT_COUNT(x, s->at_point, 1);
+    INSPECT_COUNT(x, s->residuals_kept, 1);
+    INSPECT_COUNT(x, s->line_reversed, 1);
     if (x->wrong[0]) return;
     inspect_that(x, "a batch without rows", s->n > 0);
     inspect_that(x, "batches of a kind this run has not", possible(u, batch_kinds[s->kind]));
     if (x->wrong[0]) return;
-    inspect_that(x, "a batch that keeps what it cannot", !s->kept || can_keep(u));
-    inspect_that(x, "a batch that was turned and not kept", !s->turned || s->kept);
+    inspect_that(x, "residuals of a batch that stores none", !s->residuals_kept || can_keep(u));
+    inspect_that(x, "a reversed line without stored residuals",
+                 !s->line_reversed || s->residuals_kept);
 }
 
 /* Coefficients of the line may hold any number: they are set anew. */
@@ -375,7 +376,7 @@ static void inspect_centred_priors(const minibatch *u, inspection *x)
 {
     for (size_t i = 0; i < u->target->centred; i++) {
         const centred_prior *centred = &u->centred_priors[i];
-        inspect_made(x, "the middle of a prior", &centred->centre, 1);
+        inspect_made(x, "the centre of a prior", &centred->centre, 1);
         inspect_made(x, "the curvature of a prior", &centred->curvature, 1);
         INSPECT_ANY(x, centred->p);
         INSPECT_ANY(x, centred->q);
@@ -393,11 +394,11 @@ void minibatch_inspect(const minibatch *u, inspection *x)
     inspect_line(u, x);
     INSPECT_WHOLE(x, *u->state);
     inspect_scratch(u, x);
-    inspect_made(x, "the middle of a prior", u->centre, d);
+    inspect_made(x, "the centre of a prior", u->centre, d);
     inspect_made(x, "the curvature of a prior", u->curvature, d);
     inspect_centred_priors(u, x);
     inspect_same(x, "the list of curved priors", u->curved, d * sizeof *u->curved);
     inspect_finite(x, "the noise of a gradient", u->added_noise, d);
-    if (u->state->kept && !x->wrong[0])
+    if (u->state->residuals_kept && !x->wrong[0])
         inspect_finite(x, "a row's residual", u->out, batch_rows(u));
 }

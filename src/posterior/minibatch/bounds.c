@@ -173,7 +173,7 @@ bool bounds_curved_gradient(const potential *of, double t, double *out)
 void bounds_select_row(potential *of, size_t row)
 {
     minibatch *u = minibatch_of(of);
-    u->state->kept = u->state->turned = false;
+    u->state->residuals_kept = u->state->line_reversed = false;
     if (u->kind->uses_list)
         u->list[0] = row;
     else

@@ -87,7 +87,7 @@ static void sum_part(minibatch *u, const batch_part *p, double t, terms_values v
 {
     size_t capacity = p->end - p->begin < MINIBATCH_BLOCK ? p->end - p->begin : MINIBATCH_BLOCK;
     sums[0] = sums[1] = 0.0;
-    u->state->kept = false;
+    u->state->residuals_kept = false;
     for (size_t done = p->begin; done < p->end;) {
         size_t filled = 0;
         while (filled < capacity && done < p->end) {
@@ -108,7 +108,7 @@ static void sum_part(minibatch *u, const batch_part *p, double t, terms_values v
 /* Sums of slopes over a part, by the fastest method that applies. */
 static void sum_slopes(minibatch *u, const batch_part *p, double t, double sums[2])
 {
-    if (u->state->turned && t == 0.0)
+    if (u->state->line_reversed && t == 0.0)
         slopes_sum_kept(u, p->begin, p->end, sums);
     else if (slopes_apply(u))
         slopes_sum(u, p->begin, p->end, t, sums);
@@ -190,7 +190,7 @@ static void set_line(potential *of, const double *p, const double *q)
     pad_point(u, p, u->p);
     pad_point(u, q, u->q);
     minibatch_state *state = u->state;
-    state->still = state->kept = state->turned = false;
+    state->at_point = state->residuals_kept = state->line_reversed = false;
     state->prior_slope = state->prior_rate = state->speed2 = 0.0;
     set_control_line(u, p, q);
     for (size_t j = 0; j < target->dim; j++) {
@@ -205,9 +205,9 @@ static void set_line(potential *of, const double *p, const double *q)
 static void reverse_line(potential *of, const double *p, const double *q)
 {
     minibatch *u = minibatch_of(of);
-    bool kept = u->state->kept;
+    bool kept = u->state->residuals_kept;
     set_line(of, p, q);
-    u->state->kept = u->state->turned = kept;
+    u->state->residuals_kept = u->state->line_reversed = kept;
     u->state->time = 0.0;
 }
 
@@ -232,7 +232,7 @@ static observation observe_again(potential *of, double t)
 {
     minibatch *u = minibatch_of(of);
     estimate e = sum_rows(u, t, sum_slopes);
-    u->state->turned = false;
+    u->state->line_reversed = false;
     u->state->time = t;
     observation o = {
         .slope = exact_part(u, t) - e.total, .variance = e.variance, .rows = u->is.batch};
@@ -247,7 +247,7 @@ static observation observe_again(potential *of, double t)
 /* Draws a new batch, and new noise for the gradient. */
 static void pick(minibatch *u)
 {
-    u->state->kept = u->state->turned = false;
+    u->state->residuals_kept = u->state->line_reversed = false;
     u->kind->pick(u);
     if (u->is.noise > 0.0)
         for (size_t j = 0; j < u->target->dim; j++)
@@ -290,7 +290,7 @@ static double part_factor(const minibatch *u, const batch_part *p)
 /* u->total += the batch's weighted gradient at time t, evaluated from scratch. */
 static void sum_gradients(minibatch *u, double t, double *loglik)
 {
-    u->state->kept = u->state->turned = false; /* `out` is overwritten */
+    u->state->residuals_kept = u->state->line_reversed = false; /* `out` is overwritten */
     u->terms->prepare(u, t);
     for (size_t i = 0; i < u->part_count; i++) {
         const batch_part *p = &u->part[i];
@@ -311,7 +311,7 @@ static void gradient_at(minibatch *u, double *gradient, double *loglik)
     const posterior *target = u->target;
     double t = u->state->time;
     memset(u->total, 0, target->width * sizeof *u->total);
-    if (u->state->kept && !loglik) {
+    if (u->state->residuals_kept && !loglik) {
         for (size_t i = 0; i < u->part_count; i++) {
             const batch_part *p = &u->part[i];
             slopes_combine(u, p->begin, p->end, part_factor(u, p));
@@ -352,7 +352,7 @@ static void set_point(minibatch *u, const double *w)
     if (u->cv && u->cv->hessian) set_control_line(u, w, u->q);
     minibatch_set_centred(u);
     u->state->time = 0.0;
-    u->state->still = true;
+    u->state->at_point = true;
     pick(u);
 }
 

@@ -46,9 +46,9 @@ typedef struct {
     double prior_slope, prior_rate; /* of quadratic priors along the line: slope + rate t */
     double exact_slope, exact_rate; /* of a control variate: slope + rate t */
     double speed2;                  /* |q|^2 */
-    uint64_t still;                 /* q is 0: rows need their products with p alone */
-    uint64_t kept;   /* `out` holds r of every row at the last observation, see slopes.c */
-    uint64_t turned; /* p is the point of that observation, q is new */
+    uint64_t at_point;              /* q is 0: rows need their products with p alone */
+    uint64_t residuals_kept; /* `out` holds r of all rows at the last observation: slopes.c */
+    uint64_t line_reversed;  /* p is the point of that observation, q is new */
 } minibatch_state;
 
 /* A centred intercept's prior, if it is quadratic, and its argument p + t q along the line. */

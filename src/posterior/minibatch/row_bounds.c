@@ -195,7 +195,7 @@ static sbps_status bound_tables_fill(const posterior *u, const control *cv, cons
     size_t n = u->data->local_rows;
     uint16_t *buffer = malloc(BOUND_TABLES * n * sizeof *buffer);
     classification b = {u, cv, norm, tables, {buffer, buffer + n, buffer + 2 * n}};
-    const row_sum what = {.self = &b, .add = classify, .beside = true};
+    const row_sum what = {.self = &b, .add = classify, .uncounted = true};
     /* |z| of a d-dimensional standard normal has its mode near sqrt(d): nearly all draws are
      * within 1.5 of it, and all but very few within 1.5 times that. */
     double near = sqrt((double)u->dim) + 1.5;
@@ -535,7 +535,7 @@ double bounds_skew(const potential *of)
 pair_ratio bounds_compare(potential *of, const point_pair *pair, rng *random)
 {
     minibatch *u = minibatch_of(of);
-    u->state->kept = u->state->turned = false; /* `out` is overwritten */
+    u->state->residuals_kept = u->state->line_reversed = false; /* `out` is overwritten */
     subtract_reference(u, pair->to, u->point);
     subtract_reference(u, pair->from, u->aside);
     const bound_table *t = u->bounds ? table_for(u->bounds, pair) : NULL;

@@ -28,7 +28,7 @@ double terms_sum(minibatch *u, row_range r)
 void minibatch_add_squares(minibatch *u, double factor, double *squares)
 {
     size_t n = u->target->data->local_rows;
-    u->state->kept = u->state->turned = false;
+    u->state->residuals_kept = u->state->line_reversed = false;
     u->terms->prepare(u, 0.0);
     for (size_t first = 0; first < n; first += MINIBATCH_BLOCK) {
         size_t take = n - first < MINIBATCH_BLOCK ? n - first : MINIBATCH_BLOCK;

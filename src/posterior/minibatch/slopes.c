@@ -11,7 +11,7 @@
 
 bool slopes_apply(const minibatch *u)
 {
-    return u->target->mean != MEAN_OTHER && !u->state->still;
+    return u->target->mean != MEAN_OTHER && !u->state->at_point;
 }
 
 /* The part of a table's array that belongs to n rows of the batch, r being the first of
@@ -100,7 +100,7 @@ void slopes_sum(minibatch *u, size_t begin, size_t end, double t, double sums[2]
         sums[0] += part[0];
         sums[1] += part[1];
     }
-    u->state->kept = u->is.batch <= MINIBATCH_BLOCK;
+    u->state->residuals_kept = u->is.batch <= MINIBATCH_BLOCK;
 }
 
 void slopes_sum_kept(minibatch *u, size_t begin, size_t end, double sums[2])

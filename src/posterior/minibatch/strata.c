@@ -73,7 +73,7 @@ sbps_status strata_count(const rows *data, const float *influence, strata_tally 
 {
     double total[STRATA_COUNTS] = {0};
     const row_sum what = {
-        .self = influence, .width = STRATA_COUNTS, .add = add_influences, .beside = true};
+        .self = influence, .width = STRATA_COUNTS, .add = add_influences, .uncounted = true};
     sbps_status status = row_sums(data, &what, total, err);
     strata_from_counts(total, out);
     return status;

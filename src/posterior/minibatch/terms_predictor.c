@@ -38,8 +38,8 @@ static batch predict(minibatch *u, row_range r, double t, size_t at, double *aux
     const kernels *k = u->target->k;
     row_range position = r;
     const rows *x = minibatch_data(u, &position);
-    rows_products(x, k, position, u->p, u->state->still ? NULL : u->q, eta, deta);
-    if (u->state->still) memset(deta, 0, r.n * sizeof *deta);
+    rows_products(x, k, position, u->p, u->state->at_point ? NULL : u->q, eta, deta);
+    if (u->state->at_point) memset(deta, 0, r.n * sizeof *deta);
     if (t != 0.0) k->axpy(r.n, t, deta, eta);
     const double *targets = rows_targets(data, r, y);
     if (targets != y) memcpy(y, targets, r.n * sizeof *y);

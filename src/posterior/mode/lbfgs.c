@@ -130,7 +130,7 @@ sbps_status lbfgs_search(search *s, double goal, sbps_error *err)
     h.s = h.memory;
     h.y = h.s + PAIRS * s->dim;
     h.next = h.y + PAIRS * s->dim;
-    size_t limit = s->u->model->facts.uneven ? MAX_ITERATIONS_GRADIENT : MAX_ITERATIONS;
+    size_t limit = s->u->model->facts.mode_optional ? MAX_ITERATIONS_GRADIENT : MAX_ITERATIONS;
     s->evaluated = false;
     sbps_status status = posterior_gradient(s->u, s->w, &s->value, s->gradient, err);
     clear_held(s, s->gradient);

@@ -58,7 +58,7 @@ static sbps_status target_moments(const rows *data, double *mean, double *sd, sb
                           .width = 3,
                           .scratch = data->storage.recipe ? ROW_BLOCK : 0,
                           .add = add_moments,
-                          .beside = true};
+                          .uncounted = true};
     sbps_status status = row_sums(data, &what, sums, err);
     double m = sums[0] > 0.0 ? sums[1] / sums[0] : 0.0;
     double variance = sums[0] > 0.0 ? sums[2] / sums[0] - m * m : 0.0;
@@ -153,7 +153,7 @@ static sbps_status set_start(search *s, const double *start, sbps_error *err)
  * may, and with ReLU it has creases where Newton stops). */
 static bool accept_reference(search *s, sbps_status *status, sbps_error *err)
 {
-    if (!s->u->model->facts.uneven && !s->max_steps) return false;
+    if (!s->u->model->facts.mode_optional && !s->max_steps) return false;
     *status = search_evaluate(s, err);
     s->is_reference = true;
     return *status == SBPS_OK && isfinite(s->value) && all_finite(s->dim * s->dim, s->hessian);
@@ -195,7 +195,7 @@ static sbps_status end_search(search *s, search_end end, sbps_status status, sbp
     bool finite = all_finite(s->dim * s->dim, s->hessian);
     size_t weak = finite ? weak_pivot(s, 0.0) : s->dim;
     /* integrals over random effects are not more accurate than this */
-    if (finite && weak == s->dim && s->decrement <= 2.0 * s->u->model->facts.grain)
+    if (finite && weak == s->dim && s->decrement <= 2.0 * s->u->model->facts.value_error)
         return SBPS_OK;
     if (weak < s->dim &&
         (status = check_rounded_direction(s, weak, STUCK_RIDGE, err)) != SBPS_OK)

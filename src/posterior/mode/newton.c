@@ -99,7 +99,7 @@ double kink_curvature(const search *s, size_t j)
 /* The decrement accepted where values and slopes of U cannot be more consistent. */
 static double good_enough(const search *s)
 {
-    return fmax(GOOD_ENOUGH, 2.0 * s->u->model->facts.grain);
+    return fmax(GOOD_ENOUGH, 2.0 * s->u->model->facts.value_error);
 }
 
 /* D of (1). Under a kinked prior without data the diagonal is 0; then the slope of the prior
@@ -244,8 +244,8 @@ static trial_outcome try_step(search *s, sbps_status *status, sbps_error *err)
     double predicted = predicted_decrease(s), decrease = s->value - value;
     bool flat = predicted <= noise && decrease >= -noise;
     bool better = isfinite(value) && decrease > 0.0 && decrease >= 1e-4 * predicted;
-    double grain = s->u->model->facts.grain;
-    flat = flat || (!better && predicted <= grain && decrease >= -grain);
+    double value_error = s->u->model->facts.value_error;
+    flat = flat || (!better && predicted <= value_error && decrease >= -value_error);
     if (!flat && !better) {
         s->damping = fmax(10.0 * s->damping, 1e-4);
         return TRIED_WORSE;
@@ -358,7 +358,7 @@ static sbps_status fail_runaway(const search *s, size_t steps, double gain, sbps
 static sbps_status check_pace(const search *s, size_t steps, double *last_value,
                               sbps_error *err)
 {
-    if (!s->u->model->facts.uneven || s->u->model->facts.bounded_above) return SBPS_OK;
+    if (!s->u->model->facts.mode_optional || s->u->model->facts.bounded_above) return SBPS_OK;
     if (steps % PACE_STEPS != 0) return SBPS_OK;
     double gain = (*last_value - s->value) / PACE_STEPS;
     *last_value = s->value;

@@ -509,7 +509,7 @@ sbps_status check_rounded_direction(search *s, size_t pivot, double size, sbps_e
 {
     const rows *data = s->u->data;
     bool regression = s->u->model->facts.regression && pivot < data->d;
-    if (s->u->model->row_model || s->u->model->facts.rowless || data->storage.recipe)
+    if (s->u->model->row_model || s->u->model->facts.no_rows || data->storage.recipe)
         return SBPS_OK;
     null_vector(s, pivot);
     size_t stiff = stiff_column(s, s->step);

@@ -62,7 +62,7 @@ static void make_subset(const posterior *u, size_t n, subset *s)
 static size_t first_subset(const posterior *u)
 {
     bool groups = u->model->row_model,
-         irregular = u->model->facts.uneven && !u->model->facts.log_concave;
+         irregular = u->model->facts.mode_optional && !u->model->facts.log_concave;
     size_t smallest = SUBSET_PER_PARAMETER * u->dim, n = total_rows(u->data),
            smallest_allowed = groups ? SUBSET_GROUPS : SUBSET_MIN;
     if (smallest < smallest_allowed || groups) smallest = smallest_allowed;

@@ -342,7 +342,7 @@ void slope_regression_inspect(const slope_regression *f, inspection *x)
     INSPECT_ANY(x, f->decay.shorter);
     INSPECT_ANY(x, f->decay.longer);
     INSPECT_ANY(x, f->gp);
-    inspect_count(x, "the looks of a process", &f->gp.count, PROCESS_MAX);
+    inspect_count(x, "the observations of a process", &f->gp.count, PROCESS_MAX);
     inspect_learned(f, x);
 }
 

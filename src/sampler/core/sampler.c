@@ -162,7 +162,7 @@ static void inspect_settings(const sampler_settings *set, bool band, inspection 
         inspect_same(x, "a switch of the sampler", flags[i], sizeof *flags[i]);
     inspect_same(x, "the prior of slopes", &set->band.slope_prior,
                  sizeof set->band.slope_prior);
-    inspect_same(x, "the number of auxiliary looks", &set->band.auxiliary,
+    inspect_same(x, "the number of auxiliary observations", &set->band.auxiliary,
                  sizeof set->band.auxiliary);
     INSPECT_WHOLE(x, *set);
 }

@@ -371,7 +371,7 @@ static void zigzag_inspect(const sampler *s, inspection *x)
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
         inspect_made(x, "the bound of a coordinate", bounds[i], s->dim);
     inspect_made(x, "the metric", parts.columns, 2 * s->dim * s->dim); /* and the Hessian */
-    inspect_finite(x, "a slope that was seen", parts.g, s->dim);
+    inspect_finite(x, "an observed slope", parts.g, s->dim);
 }
 
 /* ---- the kinds ---- */

@@ -244,7 +244,7 @@ static void hmc_inspect(const sampler *s, inspection *x)
     const double *const learned[] = {&state->goal,   &state->error,    &state->slope,
                                      &state->slope2, &state->log_step, &state->log_length};
     for (size_t i = 0; i < sizeof learned / sizeof *learned; i++)
-        inspect_finite(x, "what hmc has learned", learned[i], 1);
+        inspect_finite(x, "the adapted state of hmc", learned[i], 1);
     INSPECT_ANY(x, state->unpaid);
     inspect_any(x, s->extra, 6 * s->dim * sizeof *s->extra);
     inspect_finite(x, "a position or gradient", s->extra, 2 * s->dim); /* z, h */
