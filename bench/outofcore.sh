@@ -26,7 +26,7 @@ trap finish EXIT
 need=$((rows * (dim + 4) * 8 * 3 / 1024)) # text, temporary file and table
 have=$(df --output=avail -k "$folder" | tail -n 1)
 if [ "$have" -lt "$need" ]; then
-    echo "outofcore: $folder has $((have / 1024)) MB free, want $((need / 1024))" >&2
+    echo "outofcore: $folder has $((have / 1024)) MB free, expected $((need / 1024))" >&2
     exit 1
 fi
 

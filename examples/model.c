@@ -42,7 +42,7 @@ static const char *check(size_t columns, const double *x, double y)
 {
     (void)columns;
     (void)x;
-    return y == 0.0 || y == 1.0 ? NULL : "want 0 or 1";
+    return y == 0.0 || y == 1.0 ? NULL : "expected 0 or 1";
 }
 
 const sbps_model_table sbps_model = {

@@ -74,11 +74,11 @@ check_texts() {
 check_exports() {
     nm -D --defined-only "$build/libsbps.so" | awk -v so="$build/libsbps.so" '
         { seen++ }
-        $NF !~ /^sbps_/ { print so ":0: exports " $NF ", want names that start with sbps_" }
+        $NF !~ /^sbps_/ { print so ":0: exports " $NF ", expected names that start with sbps_" }
         END { if (!seen) print so ":0: exports nothing" }'
     nm -g --defined-only "$build/libsbps.a" | awk -v archive="$build/libsbps.a" '
         NF == 3 { seen++ }
-        NF == 3 && $NF !~ /^sbps_/ { print archive ":0: defines " $NF ", want names that start with sbps_" }
+        NF == 3 && $NF !~ /^sbps_/ { print archive ":0: defines " $NF ", expected names that start with sbps_" }
         END { if (!seen) print archive ":0: defines nothing" }'
 }
 
@@ -92,7 +92,7 @@ check_search_paths() {
                 if (!count) count = 1 # split of an empty text
                 for (i = 1; i <= count; i++)
                     if (entry[i] !~ /^(\/|\$ORIGIN|\$\{ORIGIN\})/)
-                        print file ":0: run-time search path has the entry \"" entry[i] "\", want absolute folders"
+                        print file ":0: run-time search path has the entry \"" entry[i] "\", expected absolute folders"
             }'
     done
 }

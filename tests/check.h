@@ -77,7 +77,7 @@ static int check_failures, check_skips;
     do {                                                                                       \
         double e_ = (estimate), t_ = (truth), s_ = (error);                                    \
         if (!(fabs(e_ - t_) <= (z)*s_)) {                                                      \
-            printf("%s:%d: %s: %s = %.6g, want %.6g, error %.3g, z = %.2f\n", __FILE__,        \
+            printf("%s:%d: %s: %s = %.6g, expected %.6g, error %.3g, z = %.2f\n", __FILE__,    \
                    __LINE__, __func__, #estimate, e_, t_, s_, (e_ - t_) / s_);                 \
             check_failures++;                                                                  \
         }                                                                                      \

@@ -13,7 +13,7 @@ static size_t size_of(const void *source)
 sbps_status sized_check(const char *type, const void *out, sbps_error *err)
 {
     if (size_of(out) > sizeof(size_t)) return SBPS_OK;
-    return fail(err, SBPS_BAD_ARG, "struct_size of %s is %zu: want sizeof(%s)", type,
+    return fail(err, SBPS_BAD_ARG, "struct_size of %s is %zu: expected sizeof(%s)", type,
                 size_of(out), type);
 }
 

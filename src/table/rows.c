@@ -211,7 +211,7 @@ void floats_from_doubles(rows *r)
 
 /* ---- sparse ---- */
 
-/* Returns the entries as the kernels want them. */
+/* Returns the entries in the layout of the kernels. */
 static sparse_rows kernel_view(const rows *data)
 {
     return (sparse_rows){data->storage.start, data->storage.column, data->storage.value,

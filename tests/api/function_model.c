@@ -217,7 +217,7 @@ TEST(structs_that_cannot_be_are_refused)
     const double start[] = {0.0};
     sbps_model_function model = model_of(&s);
     model.struct_size = 8;
-    refused(&s, &model, "struct_size is 8: want sizeof(sbps_model_function)");
+    refused(&s, &model, "struct_size is 8: expected sizeof(sbps_model_function)");
     model.struct_size = 4096;
     refused(&s, &model, "compiled for a later version");
     model = model_of(&s);

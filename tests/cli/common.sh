@@ -33,7 +33,7 @@ try() {
     cases=$((cases + 1))
     timeout 600 "$@" >"$work/.out" 2>"$work/.err" </dev/null
     got=$?
-    [[ $got =~ ^$code$ ]] || fault "$name" "exit $got, want $code: $(head -c 300 "$work/.err")"
+    [[ $got =~ ^$code$ ]] || fault "$name" "exit $got, expected $code: $(head -c 300 "$work/.err")"
     matches "$work/.out" "$out" ||
         fault "$name" "stdout '$(head -c 300 "$work/.out")' does not match '$out'"
     matches "$work/.err" "$err" ||

@@ -25,5 +25,5 @@ try 'a mark outweighs it'  0 '' "$note" "$sbps" convert mark.csv l.tbl "${latin[
 cmp -s l.tbl sharp.tbl || fault 'a mark outweighs it' 'the table is another than that of UTF-8'
 try 'not said'             0 '' 'column names are not UTF-8 .*--encoding latin1.*café.*--encoding latin1' \
     "$sbps" convert latin.csv l.tbl --target résultat
-try 'unknown encoding'     2 '' "--encoding: unknown choice 'koi8': want utf-8" "$sbps" convert latin.csv l.tbl --target résultat --encoding koi8
+try 'unknown encoding'     2 '' "--encoding: unknown choice 'koi8': expected utf-8" "$sbps" convert latin.csv l.tbl --target résultat --encoding koi8
 finish

@@ -75,7 +75,7 @@ near() { # NAME PARAMETER WANT
     awk -F, -v p="$2" -v want="$3" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         $1 == p { found = 1; off = $at["mean"] - want; off = off < 0 ? -off : off
             for (i = 2; i <= NF; i++) if ($i == "NaN" || $i == "nan" || $i == "inf") { print p " has no " i "-th number"; bad = 1 }
-            if (!(off <= 5 * $at["mcse"] + 0.02 * $at["sd"])) { print p " is " $at["mean"] ", want " want; bad = 1 } }
+            if (!(off <= 5 * $at["mcse"] + 0.02 * $at["sd"])) { print p " is " $at["mean"] ", expected " want; bad = 1 } }
         END { exit bad || !found }' summary.csv >.out || fault "$1" "$(cat .out)"
 }
 answer() { # NAME FORMULA MODEL OPTION...

@@ -34,7 +34,7 @@ for signal in INT TERM; do
     start_until "$sampling" "${long[@]}" -o $signal.nc --skeleton path.csv
     start=$(date +%s)
     stop $signal
-    [ $code -eq 130 ] || fault "$signal" "exit $code, want 130"
+    [ $code -eq 130 ] || fault "$signal" "exit $code, expected 130"
     [ $(($(date +%s) - start)) -lt 60 ] || fault "$signal" 'took long to stop'
     grep -q 'interrupted: writing the draws so far' .err || fault "$signal" "printed: $(tail -n 3 .err)"
     grep -q "the draws are in $signal.nc" .err || fault "$signal" "printed: $(tail -n 3 .err)"
@@ -45,7 +45,7 @@ done
 # Within the first moments, from when signals are caught: the program reads from a pipe that gives it the
 # table line by line, or has just said what it will do. 130 with a file or with a sentence, never a crash.
 check_early() { # NAME
-    [ $code -eq 130 ] || fault "$1" "exit $code, want 130: $(tail -n 1 .err)"
+    [ $code -eq 130 ] || fault "$1" "exit $code, expected 130: $(tail -n 1 .err)"
     grep -q '^sbps: ' .err || fault "$1" 'said nothing'
     ! [ -e early.nc ] || "$sbps" summary early.nc >.out || fault "$1" 'early.nc is torn'
     left=$(find . -name '*early*' ! -name early.nc)
@@ -73,6 +73,6 @@ start_until "$sampling" "${long[@]}" -o twice.nc --skeleton path.csv
 kill -INT $pid && kill -INT $pid
 wait $pid
 code=$?
-[ $code -eq 130 ] || fault 'twice' "exit $code, want 130"
+[ $code -eq 130 ] || fault 'twice' "exit $code, expected 130"
 ! [ -e twice.nc ] || "$sbps" summary twice.nc >.out || fault 'twice' 'twice.nc is torn'
 finish

@@ -39,7 +39,7 @@ same_names() { # NAME WANT OPTION...
     shift 2
     cases=$((cases + 1))
     got=$(names "$@")
-    [ "$got" = "$want" ] || fault "$name" "names '$got', want '$want': $(head -n 2 .err)"
+    [ "$got" = "$want" ] || fault "$name" "names '$got', expected '$want': $(head -n 2 .err)"
 }
 same_names 'factor of numbers'      'name intercept factor(id)7 factor(id)1e+05 sigma ' 'y ~ factor(id)'
 same_names 'a category of numbers'  'name intercept id7 id1e+05 sigma '                 'y ~ id' --categorical id

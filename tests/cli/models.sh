@@ -35,7 +35,7 @@ try 'the default prior'     0 'hyperboloid model' '' "$sbps" sample h.csv --mode
 # The example of the network's page, word for word.
 sed -n '/^## Example/,/^## References/s/^    //p' "$root/docs/models/network.md" >example.sh
 sbps() { "$sbps" "$@"; }
-[ "$(wc -l <example.sh)" -eq 3 ] || fault 'network example' "$(wc -l <example.sh) lines, want 3"
+[ "$(wc -l <example.sh)" -eq 3 ] || fault 'network example' "$(wc -l <example.sh) lines, expected 3"
 ( . ./example.sh ) >example.out 2>example.err || fault 'network example' "$(head -c 300 example.err)"
 grep -q '^  note .*the weights are not' example.err || fault 'network example' 'no word on what is identified'
 grep -q 'warning' example.err && fault 'network example' "$(grep warning example.err)"

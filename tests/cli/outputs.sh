@@ -35,7 +35,7 @@ for _ in 1 2 3; do
     kill -INT $pid
     wait $pid
     code=$?
-    [ $code -eq 130 ] || fault 'no draws' "exit $code, want 130: $(tail -n 1 .err)"
+    [ $code -eq 130 ] || fault 'no draws' "exit $code, expected 130: $(tail -n 1 .err)"
     if grep -q 'no draws were made yet: kept.nc is left as it was' .err; then
         cmp -s good.nc kept.nc || fault 'no draws' 'the earlier run was replaced'
     else

@@ -22,7 +22,7 @@ paste -d, own.csv built.csv | awk -F, '
         if (z < -5 || z > 5) { print $1 ": means differ by " z " standard errors"; bad = 1 }
         if ($4 / $(o + 4) < 0.85 || $4 / $(o + 4) > 1.15) { print $1 ": sd " $4 " against " $(o + 4); bad = 1 }
     }
-    END { if (NR != 5) { print NR - 1 " parameters, want 4"; bad = 1 }; exit bad }' ||
+    END { if (NR != 5) { print NR - 1 " parameters, expected 4"; bad = 1 }; exit bad }' ||
     fault 'same posterior' 'own and built-in logistic disagree'
 
 run() { try "$1" "$2" '' "$3" "$sbps" sample data.csv --target y --progress off --ess 50 -o x.nc "${@:4}"; }
@@ -30,7 +30,7 @@ run 'whole path'     0 '.*' --model "$PWD/mine.so"
 try 'the file is recorded' 0 "model +$PWD/mine.so, target y" '' "$sbps" summary x.nc
 run 'no such file'   '[12]' '--model: cannot load ./nothere.so' --model ./nothere.so
 run 'not a library'  '[12]' '--model: cannot load ./data.csv' --model ./data.csv
-try 'bad target' '[12]' '' './mine.so: a row whose target is .*: want 0 or 1' "$sbps" sample data.csv --model ./mine.so --target x1
+try 'bad target' '[12]' '' './mine.so: a row whose target is .*: expected 0 or 1' "$sbps" sample data.csv --model ./mine.so --target x1
 try 'offset'     '[12]' '' '--offset: model ./mine.so has no linear predictor' "$sbps" sample data.csv --model ./mine.so --target y --offset x1
 printf 'model = ./mine.so\n' >config
 try 'config'     '[12]' '' 'config:1: a config file cannot load code: use --model ./mine.so on the command line' "$sbps" sample data.csv --target y --config config

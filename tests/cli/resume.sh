@@ -111,7 +111,7 @@ for again in 1 2 3 4 5; do
     code=$?
     [ $code -eq 130 ] && caught=$((caught + 1))
     [ $code -eq 0 ] && break
-    [ $code -eq 130 ] || fault 'Ctrl-C' "exit $code, want 130: $(tail -n 1 .err)"
+    [ $code -eq 130 ] || fault 'Ctrl-C' "exit $code, expected 130: $(tail -n 1 .err)"
 done
 [ $caught -gt 0 ] || fault 'Ctrl-C' 'no run was caught'
 "${sample[@]}" -o int.nc --resume int.state --skeleton int.csv 2>.err || fault 'Ctrl-C' "$(tail -n 1 .err)"
@@ -138,7 +138,7 @@ for again in 1 2 3 4 5 6; do
     wait $pid
     code=$?
     [ $code -eq 0 ] && break
-    [ $code -eq 130 ] || fault 'auto' "exit $code, want 130: $(tail -n 1 .err)"
+    [ $code -eq 130 ] || fault 'auto' "exit $code, expected 130: $(tail -n 1 .err)"
 done
 "${auto[@]}" -o auto.nc --resume auto.state 2>.err || fault 'auto' "$(tail -n 1 .err)"
 cmp -s <("$sbps" summary auto.nc --csv) <("$sbps" summary plain.nc --csv) ||

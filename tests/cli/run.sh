@@ -82,7 +82,7 @@ cat <&3 >/dev/null
 exec 3<&-
 wait $pid
 code=$?
-[ $code -eq 1 ] || fault 'folder vanishes' "exit $code, want 1"
+[ $code -eq 1 ] || fault 'folder vanishes' "exit $code, expected 1"
 saved=$(sed -n 's/.*the draws were saved to \(.*\)$/\1/p' .err)
 [ -n "$saved" ] || fault 'folder vanishes' "said: $(tail -n 3 .err)"
 [ "$(stat -c %a "$(dirname "${saved:-none}")")" = 700 ] || fault 'folder vanishes' 'others can read it'

@@ -10,7 +10,7 @@ run=("$sbps" sample data.csv --model logistic --target y)
 cases=$((cases + 1))
 "${run[@]}" -o pipe.nc 2> >(head -n 1 >/dev/null)
 code=$?
-[ $code -eq 0 ] || fault 'SIGPIPE' "exit $code, want 0"
+[ $code -eq 0 ] || fault 'SIGPIPE' "exit $code, expected 0"
 try 'SIGPIPE: summary' 0 '^name,mean' '' "$sbps" summary pipe.nc --csv
 mkfifo early
 head -c 1 early >/dev/null &
@@ -18,7 +18,7 @@ head -c 1 early >/dev/null &
 code=$?
 wait $!
 cases=$((cases + 1))
-[ $code -eq 0 ] || [ $code -eq 141 ] || fault 'SIGPIPE on results' "exit $code, want 0 or 141"
+[ $code -eq 0 ] || [ $code -eq 141 ] || fault 'SIGPIPE on results' "exit $code, expected 0 or 141"
 
 # SIGHUP: like Ctrl-C, once there is something to keep; nohup is respected, too.
 # The skeleton grows from the first round on.
@@ -29,7 +29,7 @@ until [ -s path.csv ] && [ "$(wc -l <path.csv)" -gt 1 ]; do sleep 0.05; done
 kill -HUP $pid
 wait $pid
 code=$?
-[ $code -eq 130 ] || fault 'SIGHUP' "exit $code, want 130"
+[ $code -eq 130 ] || fault 'SIGHUP' "exit $code, expected 130"
 grep -q 'interrupted: writing the draws so far' .err || fault 'SIGHUP' "printed: $(tail -n 2 .err)"
 try 'SIGHUP: summary' 0 '^name,mean' '' "$sbps" summary hup.nc --csv
 
@@ -43,7 +43,7 @@ for signals in XCPU USR2 ALRM 'USR1 USR1 XCPU TERM'; do
     for signal in $signals; do kill -$signal $pid; done
     wait $pid
     code=$?
-    [ $code -eq 130 ] || fault "$signals" "exit $code, want 130"
+    [ $code -eq 130 ] || fault "$signals" "exit $code, expected 130"
     grep -q 'interrupted: writing the draws so far' .err || fault "$signals" "printed: $(tail -n 2 .err)"
     try "$signals: summary" 0 '^name,mean' '' "$sbps" summary batch.nc --csv
 done
@@ -57,7 +57,7 @@ for ignored in HUP USR1; do
     kill -$ignored $pid
     wait $pid
     code=$?
-    [ $code -eq 0 ] || fault "$ignored is ignored" "exit $code, want 0: $(tail -n 1 .err)"
+    [ $code -eq 0 ] || fault "$ignored is ignored" "exit $code, expected 0: $(tail -n 1 .err)"
 done
 
 # SIGXFSZ: a sentence, nothing half-written, the earlier file as it was.
@@ -77,7 +77,7 @@ closed() { # NAME REDIRECTIONS
     cases=$((cases + 1))
     eval '"${run[@]}" -o closed.nc --skeleton closed.csv' "$2"
     local code=$?
-    [ $code -eq 0 ] || fault "$1" "exit $code, want 0"
+    [ $code -eq 0 ] || fault "$1" "exit $code, expected 0"
     grep -qv '^[0-9]*,\|^chain,' closed.csv && fault "$1" 'other lines in the skeleton'
 }
 closed 'closed messages' '2>&-'
@@ -86,7 +86,7 @@ try 'closed streams: summary' 0 '^name,mean' '' "$sbps" summary closed.nc --csv
 cases=$((cases + 1))
 "$sbps" summary closed.nc >&- 2>.err
 code=$?
-[ $code -eq 1 ] || fault 'closed output' "exit $code, want 1"
+[ $code -eq 1 ] || fault 'closed output' "exit $code, expected 1"
 grep -q 'standard output: ' .err || fault 'closed output' "said: $(cat .err)"
 
 # SIGBUS: the table is cut short while it is in use.
@@ -100,6 +100,6 @@ until [ -s path.csv ] && [ "$(wc -l <path.csv)" -gt 1 ]; do sleep 0.05; done
 truncate -s 4096 cut.tbl
 wait $pid
 code=$?
-[ $code -eq 1 ] || fault 'cut table' "exit $code, want 1"
+[ $code -eq 1 ] || fault 'cut table' "exit $code, expected 1"
 grep -q '^sbps: cut.tbl: cannot be read any more: it was truncated' .err || fault 'cut table' "printed: $(tail -n 1 .err)"
 finish

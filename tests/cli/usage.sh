@@ -41,7 +41,7 @@ try 'empty value'          2 ''                        '--target: the value is e
 
 # Every choice: a near word gets a suggestion and the list.
 while read -r option word near list; do
-    try "--$option $word" 2 '' "--$option: unknown choice '$word', did you mean '$near'\? Want $list" \
+    try "--$option $word" 2 '' "--$option: unknown choice '$word', did you mean '$near'\? Expected $list" \
         "${sample[@]}" "--$option" "$word"
 done <<'TABLE'
 missing         dorp     drop     error\|drop
@@ -57,23 +57,23 @@ TABLE
 while IFS=$'\t' read -r option value words; do
     try "--$option $value" 2 '' "^sbps: --$option: .*$words" "${sample[@]}" "--$option=$value"
 done <<'TABLE'
-band	abc	'abc' is not a number: want 0 < K <= 100 or auto
-band	0	0 is out of range: want 0 < K <= 100 or auto
+band	abc	'abc' is not a number: expected 0 < K <= 100 or auto
+band	0	0 is out of range: expected 0 < K <= 100 or auto
 band	101	out of range
 band	nan	not a number
 batch-size	1	needs at least 2 rows
 batch-size	10.5	'10.5' is not a whole number
 batch-size	-3	out of range
-refresh-rate	-1	want RATE >= 0 or auto
+refresh-rate	-1	expected RATE >= 0 or auto
 refresh-rate	fast	'fast' is not a number
-bias-budget	0	want 0 < SD <= 1
-bias-budget	2	want 0 < SD <= 1
-horizon	0	want LENGTH > 0 or auto
+bias-budget	0	expected 0 < SD <= 1
+bias-budget	2	expected 0 < SD <= 1
+horizon	0	expected LENGTH > 0 or auto
 horizon	far	not a number
-dt	-0.01	want TIME > 0 or auto
+dt	-0.01	expected TIME > 0 or auto
 dt	x	not a number
-chains	0	want a whole number 1 <= N <= 1024
-chains	2000	want a whole number 1 <= N <= 1024
+chains	0	expected a whole number 1 <= N <= 1024
+chains	2000	expected a whole number 1 <= N <= 1024
 chains	four	'four' is not a whole number
 threads	0	out of range
 threads	two	not a whole number
@@ -81,13 +81,13 @@ seed	-1	out of range
 seed	18446744073709551616	out of range
 seed	0x1p-1	not a whole number
 warmup	long	not a whole number
-ess	0	want N > 0
+ess	0	expected N > 0
 ess	lots	not a number
-epochs	0	want E > 0 or none
+epochs	0	expected E > 0 or none
 epochs	all	not a number
-seconds	-5	want S > 0 or none
+seconds	-5	expected S > 0 or none
 seconds	1min	'1min' is not a number
-draws	3	want a whole number N >= 4
+draws	3	expected a whole number N >= 4
 draws	some	not a whole number
 TABLE
 
@@ -97,7 +97,7 @@ printf '# fine\n\nband = wide\n' >bad-value.conf
 printf 'bnad = 3\n' >bad-name.conf
 printf 'model = "logistic\n' >bad-quote.conf
 printf 'band = 3\nband = 4\n' >twice.conf
-try 'config: bad line'     2 '' 'bad-line.conf:2: want .name = value' "${sample[@]}" --config bad-line.conf
+try 'config: bad line'     2 '' 'bad-line.conf:2: expected .name = value' "${sample[@]}" --config bad-line.conf
 try 'config: bad value'    2 '' "bad-value.conf:3: band: 'wide' is not a number" "${sample[@]}" --config bad-value.conf
 try 'config: bad name'     2 '' "bad-name.conf:1: unknown option 'bnad', did you mean 'band'" "${sample[@]}" --config bad-name.conf
 try 'config: open quote'   2 '' 'bad-quote.conf:1: model: a quote' "${sample[@]}" --config bad-quote.conf

@@ -10,7 +10,7 @@ leaves() { # CODE ARGUMENTS...
     said=$("$program" "$@")
     got=$?
     [ $got -eq "$want" ] && return
-    echo "FAILED '$*': exit $got, want $want: $said"
+    echo "FAILED '$*': exit $got, expected $want: $said"
     failures=$((failures + 1))
 }
 

@@ -13,7 +13,7 @@ static void check_one(double value)
     own[ten_digits(own, value)] = '\0';
     snprintf(other, sizeof other, "%.10g", value);
     if (strcmp(own, other) == 0) return;
-    printf("%.17g: %s, want %s\n", value, own, other);
+    printf("%.17g: %s, expected %s\n", value, own, other);
     CHECK(false);
 }
 

@@ -19,7 +19,7 @@ static bool gives(text *t, const char *want)
 {
     char *got = text_take(t);
     bool same = got && !strcmp(got, want);
-    if (!same) printf("got '%s', want '%s'\n", got ? got : "(none)", want);
+    if (!same) printf("got '%s', expected '%s'\n", got ? got : "(none)", want);
     free(got);
     return same && !t->data && t->length == 0;
 }

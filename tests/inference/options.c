@@ -24,7 +24,8 @@ static bool refuses(const char *name, const char *value, const char *message)
     sbps_status status = sbps_options_set(options, name, value, &err);
     bool ok = status == SBPS_BAD_ARG && err.status == status && strstr(err.text, message);
     if (!ok)
-        printf("--%s %s: status %d, '%s', want '%s'\n", name, value, status, err.text, message);
+        printf("--%s %s: status %d, '%s', expected '%s'\n", name, value, status, err.text,
+               message);
     bool untouched = !option_given(options, name);
     sbps_options_destroy(options);
     return ok && untouched;
@@ -65,7 +66,7 @@ static bool file_refused(const char *text, size_t line, const char *message)
     snprintf(place, sizeof place, ":%zu: ", line);
     bool refused = read_text(options, text, &err) != SBPS_OK;
     bool ok = refused && strstr(err.text, place) && strstr(err.text, message);
-    if (!ok) printf("'%s': '%s', want line %zu and '%s'\n", text, err.text, line, message);
+    if (!ok) printf("'%s': '%s', expected line %zu and '%s'\n", text, err.text, line, message);
     sbps_options_destroy(options);
     return ok;
 }
@@ -199,10 +200,10 @@ TEST(a_family_names_a_model)
                  "--family: there is no family 'gausian'; did you mean 'gaussian'?");
     check_family("binomial(cloglog)", NULL,
                  "family binomial has no link 'cloglog'; there are logit, probit");
-    check_family("binomial(", NULL, "want a family, or family(link)");
-    check_family("binomial(probit", NULL, "want a family");
-    check_family("binomial(\"probit)", NULL, "want a family");
-    check_family("binomial(probit) x", NULL, "want a family");
+    check_family("binomial(", NULL, "expected a family, or family(link)");
+    check_family("binomial(probit", NULL, "expected a family");
+    check_family("binomial(\"probit)", NULL, "expected a family");
+    check_family("binomial(probit) x", NULL, "expected a family");
     check_family("(probit)", NULL, "there is no family '(probit)'");
 }
 
@@ -261,8 +262,9 @@ TEST(values_reach_their_fields)
 
 TEST(impossible_numbers_are_refused_with_what_is_wanted)
 {
-    CHECK(refuses("band", "abc", "--band: 'abc' is not a number: want 0 < K <= 100 or auto"));
-    CHECK(refuses("band", "0", "--band: 0 is out of range: want 0 < K <= 100 or auto"));
+    CHECK(
+        refuses("band", "abc", "--band: 'abc' is not a number: expected 0 < K <= 100 or auto"));
+    CHECK(refuses("band", "0", "--band: 0 is out of range: expected 0 < K <= 100 or auto"));
     CHECK(refuses("band", "100.5", "out of range"));
     CHECK(refuses("band", "-1", "out of range"));
     CHECK(refuses("band", "nan", "not a number"));
@@ -274,22 +276,22 @@ TEST(impossible_numbers_are_refused_with_what_is_wanted)
     CHECK(refuses("warmup", "0x10", "not a whole number"));
     CHECK(refuses("warmup", " 1", "not a whole number"));
     CHECK(refuses("warmup", "+0X10", "not a whole number"));
-    CHECK(refuses("bias-budget", "1.01", "want 0 < SD <= 1"));
+    CHECK(refuses("bias-budget", "1.01", "expected 0 < SD <= 1"));
     CHECK(refuses("bias-budget", "auto", "not a number"));
-    CHECK(refuses("refresh-rate", "-0.1", "want RATE >= 0 or auto"));
+    CHECK(refuses("refresh-rate", "-0.1", "expected RATE >= 0 or auto"));
     CHECK(refuses("horizon", "0", "out of range"));
     CHECK(refuses("dt", "inf", "out of range"));
-    CHECK(refuses("ess", "0", "want N > 0"));
+    CHECK(refuses("ess", "0", "expected N > 0"));
     CHECK(refuses("epochs", "-2", "or none"));
     CHECK(refuses("seconds", "1e999", "out of range"));
 }
 
 TEST(impossible_counts_are_refused_with_what_is_wanted)
 {
-    CHECK(refuses("batch-size", "0", "want a whole number N >= 1 or auto"));
+    CHECK(refuses("batch-size", "0", "expected a whole number N >= 1 or auto"));
     CHECK(refuses("batch-size", "2.5", "'2.5' is not a whole number"));
     CHECK(refuses("batch-size", "-5", "out of range"));
-    CHECK(refuses("chains", "0", "want a whole number 1 <= N <= 1024"));
+    CHECK(refuses("chains", "0", "expected a whole number 1 <= N <= 1024"));
     CHECK(refuses("chains", "1025", "out of range"));
     CHECK(refuses("chains", "auto", "not a whole number"));
     CHECK(refuses("draws", "3", "N >= 4"));
@@ -307,8 +309,8 @@ TEST(unknown_words_get_a_suggestion)
     CHECK(refuses("batch_size", "3", "'batch-size'"));
     CHECK(refuses("zzzzzzzzzz", "3", "unknown option 'zzzzzzzzzz'"));
     CHECK(refuses("metric", "dnse",
-                  "did you mean 'dense'? Want auto|none|diagonal|adaptive|dense"));
-    CHECK(refuses("missing", "xyzzy", "unknown choice 'xyzzy': want error|drop"));
+                  "did you mean 'dense'? Expected auto|none|diagonal|adaptive|dense"));
+    CHECK(refuses("missing", "xyzzy", "unknown choice 'xyzzy': expected error|drop"));
     CHECK(refuses("progress", "o", "unknown choice"));
     CHECK(refuses("progress", "on|off", "unknown choice"));
     CHECK(refuses("paper", "maybe", "neither true nor false"));
@@ -395,8 +397,8 @@ TEST(a_file_sets_what_the_user_has_not)
 
 TEST(a_bad_line_is_named)
 {
-    CHECK(file_refused("band = 3\nwat\n", 2, "want `name = value`"));
-    CHECK(file_refused("= 3\n", 1, "want `name = value`"));
+    CHECK(file_refused("band = 3\nwat\n", 2, "expected `name = value`"));
+    CHECK(file_refused("= 3\n", 1, "expected `name = value`"));
     CHECK(file_refused("\n\nbnad = 3\n", 3, "unknown option 'bnad', did you mean 'band'?"));
     CHECK(file_refused("band = x\n", 1, "band: 'x' is not a number"));
     CHECK(file_refused("band =\n", 1, "not a number"));
@@ -405,7 +407,7 @@ TEST(a_bad_line_is_named)
     CHECK(file_refused("target = \"a\" b\n", 1, "quote"));
     CHECK(file_refused("band = 3\nseed = 1\nband = 4\n", 3, "already set on line 1"));
     CHECK(file_refused("config = other.txt\n", 1, "cannot include another"));
-    CHECK(file_refused("paper\n", 1, "want `name = value`"));
+    CHECK(file_refused("paper\n", 1, "expected `name = value`"));
     CHECK(file_refused("--band = 3\n", 1, "unknown option"));
 }
 

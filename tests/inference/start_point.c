@@ -69,7 +69,7 @@ static bool refused(const char *text, const char *message)
     sbps_error err = {0};
     sbps_status status = read_text(text, &s, &err);
     bool ok = status == SBPS_BAD_FILE && strstr(err.text, message);
-    if (!ok) printf("status %d, '%s', want '%s'\n", status, err.text, message);
+    if (!ok) printf("status %d, '%s', expected '%s'\n", status, err.text, message);
     start_release(&s);
     return ok;
 }
@@ -104,7 +104,7 @@ TEST(what_is_wrong_with_a_file_is_said)
     CHECK(refused("", "the file is empty"));
     CHECK(refused("\n\n", "the file is empty"));
     CHECK(refused("value,name\n", ":1: the first column is 'value', not 'name'"));
-    CHECK(refused("name\na\n", ":1: want the columns name and value"));
+    CHECK(refused("name\na\n", ":1: expected the columns name and value"));
     CHECK(refused("name,sd\n", ":1: the second column is 'sd', not 'value' or 'mean'"));
     CHECK(refused(HEADER REST, "no line for the parameter 'sigma'"));
     CHECK(refused(HEADER REST "sigmo,1\n", ":5: the model has no parameter 'sigmo'; did you "
@@ -113,8 +113,8 @@ TEST(what_is_wrong_with_a_file_is_said)
     CHECK(refused(HEADER REST "sigma,0\n", ":5: sigma must be positive, not 0"));
     CHECK(refused(HEADER REST "sigma,nan\n", ":5: column 2: 'nan' is not a finite number"));
     CHECK(refused(HEADER REST "sigma,1x\n", ":5: column 2: '1x' is not a finite number"));
-    CHECK(refused(HEADER REST "sigma\n", ":5: want 2 columns"));
-    CHECK(refused(HEADER REST "sigma,1,2\n", ":5: want 2 columns"));
+    CHECK(refused(HEADER REST "sigma\n", ":5: expected 2 columns"));
+    CHECK(refused(HEADER REST "sigma,1,2\n", ":5: expected 2 columns"));
     CHECK(refused(HEADER "\"a,1\n", ":2: a quote is not closed"));
     CHECK(refused(HEADER "\"a\"b,1\n", ":2: text follows a quoted field"));
 }

@@ -206,7 +206,8 @@ static void check_choice(size_t factors, const char *settings, const char *expec
     snprintf(all, sizeof all, "model=logistic chains=1 epochs=1 warmup=1 %s", settings);
     sbps_result *r = sample_arrays(ROWS, WIDE, x, y, all);
     if (strcmp(r->info.metric, expected))
-        printf("%s, %zu factors: %s, want %s\n", settings, factors, r->info.metric, expected);
+        printf("%s, %zu factors: %s, expected %s\n", settings, factors, r->info.metric,
+               expected);
     CHECK(!strcmp(r->info.metric, expected));
     sbps_result_destroy(r);
 }

@@ -74,7 +74,7 @@ static model_kind counting(const grouped *t)
 
 static void check_bracket(const char *what, double found, double want)
 {
-    printf("%s: %.4g cells a row, want %.4g\n", what, found, want);
+    printf("%s: %.4g cells a row, expected %.4g\n", what, found, want);
     CHECK(found >= want / BRACKET && found <= want * BRACKET);
 }
 

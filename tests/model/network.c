@@ -98,7 +98,7 @@ static void check_name(const subject *s, size_t j, const char *want)
 {
     char name[64];
     posterior_name(s->u, j, sizeof name, name);
-    if (strcmp(name, want)) printf("%zu: '%s', want '%s'\n", j, name, want);
+    if (strcmp(name, want)) printf("%zu: '%s', expected '%s'\n", j, name, want);
     CHECK(strcmp(name, want) == 0);
 }
 

@@ -36,7 +36,7 @@ static void expect_summary(const result *r, sbps_format format, const char *want
 {
     char *got;
     REQUIRE(report_summary(r, format, &got, NULL) == SBPS_OK);
-    if (!lines_begin(got, want)) printf("got:\n%s\nwant:\n%s\n", got, want);
+    if (!lines_begin(got, want)) printf("got:\n%s\nexpected:\n%s\n", got, want);
     CHECK(lines_begin(got, want));
     sbps_free(got);
 }

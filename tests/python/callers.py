@@ -69,7 +69,7 @@ class Sentences(Case):
 
     def test_wrong_arrays(self):
         two = numpy.ones((2, 2))
-        self.refused(two, "2 columns: want as many names, and there are none")
+        self.refused(two, "2 columns: expected as many names, and there are none")
         self.refused(two, "there are 3", names=["y", "x", "z"])
         self.refused(two, "the same name", names=["y", "y"])
         self.refused(numpy.ones(3), "two dimensions", names=["y"])
@@ -147,7 +147,7 @@ class Sentences(Case):
         self.refused(table, "formula and family are texts", formula=3)
         fit = sbps.fit("y ~ x", table, family="gaussian")
         for wrong in ({"seed": -1}, {"max_draws": 0.5}, {"threads": "all"}):
-            with self.assertRaisesRegex(sbps.BadArg, "is out of range: want a whole number"):
+            with self.assertRaisesRegex(sbps.BadArg, "is out of range: expected a whole number"):
                 fit.predict({"x": [1]}, **wrong)
 
     def test_rows_that_are_not_there(self):

@@ -115,11 +115,11 @@ class Failures(Case):
             sbps.fit("y ~ x", table(), model=model, **{**QUICK, **more})
 
     def test_what_is_no_answer(self):
-        self.refused(lambda w, x, y: None, "gives NoneType, want two arrays")
-        self.refused(lambda w, x, y: logistic(w, x, y)[0], "gives ndarray, want two arrays")
-        self.refused(lambda w, x, y: (0.0, logistic(w, x, y)[1]), r"log densities of shape \(1,\) for 7 rows, want \(7,\)")
+        self.refused(lambda w, x, y: None, "gives NoneType, expected two arrays")
+        self.refused(lambda w, x, y: logistic(w, x, y)[0], "gives ndarray, expected two arrays")
+        self.refused(lambda w, x, y: (0.0, logistic(w, x, y)[1]), r"log densities of shape \(1,\) for 7 rows, expected \(7,\)")
         self.refused(lambda w, x, y: (logistic(w, x, y)[0], logistic(w, x, y)[1].T),
-                     r"gradients of shape \(2, 7\) for 7 rows, want \(7, 2\)")
+                     r"gradients of shape \(2, 7\) for 7 rows, expected \(7, 2\)")
         self.refused(lambda w, x, y: ("a", "b"), "could not convert string to float", ValueError)
 
     def test_what_contradicts_itself(self):

@@ -6,8 +6,8 @@ with_column <- function(z) c(mtcars, list(z = z))
 of <- function(rows, ...) quick(am ~ wt, mtcars, family = sbps_model(rows, ...))
 
 # ---- what is handed over ----
-refused("a formula", "sbps_bad_arg", "formula: want one", quick(3, mtcars))
-refused("no data", "sbps_bad_arg", "want a data frame", quick(mpg ~ wt, NULL))
+refused("a formula", "sbps_bad_arg", "formula: expected a formula", quick(3, mtcars))
+refused("no data", "sbps_bad_arg", "expected a data frame", quick(mpg ~ wt, NULL))
 refused("no name", "sbps_bad_arg", "name of a file", quick(mpg ~ wt, NA_character_))
 refused("a matrix of texts", "sbps_bad_file", "'a' is not a number", quick(mpg ~ wt, matrix("a", 3, 2, dimnames = list(NULL, c("mpg", "wt")))))
 refused("no rows", "sbps_bad_data", "no rows", quick(mpg ~ wt, mtcars[0, ]))
@@ -28,7 +28,7 @@ hold("an error in the formula", grepl("inside", conditionMessage(condition_of(qu
 
 # ---- a fit that somebody meddled with ----
 fit <- quick(mpg ~ wt, mtcars)
-refused("draws", "sbps_bad_arg", "draws: want a whole number", posterior_predict(fit, draws = -1))
+refused("draws", "sbps_bad_arg", "draws: expected a whole number", posterior_predict(fit, draws = -1))
 refused("new rows", "sbps_bad_arg", "newdata", predict(fit, 3))
 refused("lacking", "sbps_bad_data", "column 'wt' is missing", predict(fit, mtcars["mpg"]))
 hold("NA among new rows", identical(is.na(predict(fit, data.frame(wt = c(NA, 2)))), c(TRUE, FALSE)))
@@ -80,9 +80,9 @@ refused("an error later", "sbps_bad_data", "function mine: late", of(function(w,
     if (asked > 300) stop("late")
     logistic(w, x, y)
 }, prior_sd = c(10, 2.5)))
-refused("nothing", "sbps_bad_data", "want a list of loglik and gradient", of(function(w, x, y) NULL))
+refused("nothing", "sbps_bad_data", "expected a list of loglik and gradient", of(function(w, x, y) NULL))
 refused("lengths", "sbps_bad_data", "one a row", of(function(w, x, y) list(loglik = 1:99, gradient = x)))
-refused("a gradient's shape", "sbps_bad_data", "gradient: want a matrix", of(function(w, x, y) list(loglik = y, gradient = y)))
+refused("a gradient's shape", "sbps_bad_data", "gradient: expected a matrix", of(function(w, x, y) list(loglik = y, gradient = y)))
 refused("another gradient", "sbps_bad_file", "is not the derivative of its loglik", of(function(w, x, y) list(loglik = drop(x %*% w), gradient = 2 * x)))
 refused("a jump", "sbps_bad_data", "left by a jump", of(function(w, x, y) invokeRestart("abort")))
 out <- callCC(function(k) condition_of(of(function(w, x, y) k("over us"))))
@@ -92,5 +92,5 @@ refused("a fit within", "sbps_bad_data", "inner", of(function(w, x, y) {
     stop("inner")
 }))
 refused("predictions", "sbps_bad_data", "the fit: new rows cannot be predicted", predict(own))
-refused("no function", "sbps_bad_arg", "want a function", sbps_model(3))
+refused("no function", "sbps_bad_arg", "expected a function", sbps_model(3))
 end()

@@ -127,7 +127,7 @@ refused("a prior", "sbps_bad_arg", "prior", sbps(mpg ~ wt, mtcars, prior = "norm
 refused("a list", "sbps_bad_data", "column 'l' is of class", sbps(mpg ~ l, transform(mtcars, l = I(as.list(1:32)))))
 refused("a link", "sbps_bad_arg", "poisson(sqrt)", sbps(carb ~ wt, mtcars, family = poisson("sqrt")))
 refused("lengths", "sbps_bad_data", "lengths", sbps(y ~ x, list(y = 1:3, x = 1:4)))
-refused("no data", "sbps_bad_arg", "want a data frame", sbps(mpg ~ wt, 3))
+refused("no data", "sbps_bad_arg", "expected a data frame", sbps(mpg ~ wt, 3))
 refused("responses", "sbps_bad_data", "mpg", sbps(mpg ~ wt, mtcars, family = binomial()))
 
 cat(failures, "failures\n")

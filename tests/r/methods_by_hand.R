@@ -25,7 +25,7 @@ p <- posterior_epred(counts)
 n <- rep(esoph$ncases + esoph$ncontrols, each = nrow(p))
 v <- apply(p * n, 1, var)
 hold("bayes_R2 of counts", near(bayes_R2(counts), v / (v + rowMeans(n * p * (1 - p)))))
-refused("bayes_R2 of others", "sbps_bad_arg", "want a model of family", bayes_R2(sbps(carb ~ wt, mtcars, family = poisson())))
+refused("bayes_R2 of others", "sbps_bad_arg", "expected a model of family", bayes_R2(sbps(carb ~ wt, mtcars, family = poisson())))
 
 hold("sigma", sigma(fit) == median(draws[, "sigma"]) && sigma(logit) == 1)
 hold("se", near(unname(se(fit)["wt"]), mad(draws[, "wt"])))

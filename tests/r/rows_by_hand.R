@@ -109,6 +109,6 @@ same("aux", quick(mpg ~ wt, mtcars, prior_aux = exponential(2)), quick(mpg ~ wt,
 same("one for each", quick(mpg ~ wt + hp, mtcars, prior = student_t(3, 0, c(1, 2))), quick(mpg ~ wt + hp, mtcars, prior = "wt=student_t(3,0,1); hp=student_t(3,0,2)"))
 told <- capture.output(prior_summary(quick(mpg ~ wt + am, mtcars, prior = normal(0, 5, autoscale = TRUE))))
 hold("autoscale", any(grepl(sprintf("am ~ normal(0, %.4g)", 5 * sd(mtcars$mpg) / sd(mtcars$am)), told, fixed = TRUE)))
-refused("a prior that is not there", "sbps_bad_arg", "'hs' is not there", sbps(mpg ~ wt, mtcars, prior = list(dist = "hs")))
+refused("an unknown prior", "sbps_bad_arg", "unknown prior 'hs'", sbps(mpg ~ wt, mtcars, prior = list(dist = "hs")))
 refused("numbers of priors", "sbps_bad_arg", "3 numbers for 2 coefficients (wt, hp)", sbps(mpg ~ wt + hp, mtcars, prior = normal(c(0, 0, 0), 1)))
 end()

@@ -61,7 +61,7 @@ static cost cost_of(const char *settings)
 
 static void check_bracket(const char *what, double found, double want)
 {
-    printf("%s %.4g, want %.4g\n", what, found, want);
+    printf("%s %.4g, expected %.4g\n", what, found, want);
     CHECK(found > want / BRACKET && found < want * BRACKET);
 }
 

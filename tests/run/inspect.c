@@ -113,7 +113,7 @@ static void refuse_word(const sbps_run *run, void *at, uint64_t value, const cha
     memcpy(at, &value, WORD);
     inspection x = {.base = memory->base, .fresh = fresh, .size = memory->size};
     inspect_chain(run, 0, &x);
-    if (!strstr(x.wrong, word)) printf("want '%s', have '%s'\n", word, x.wrong);
+    if (!strstr(x.wrong, word)) printf("expected '%s', have '%s'\n", word, x.wrong);
     CHECK(x.wrong[0] && strstr(x.wrong, word));
     memcpy(at, &before, WORD);
     free(fresh);

@@ -103,7 +103,7 @@ static void refused(const char *settings, const char *sentence)
     CHECK(sbps_table_copy(6, 1, x, NULL, y, options, &of, &err) == SBPS_OK);
     CHECK(sbps_run_create(of, options, &run, &err) == SBPS_BAD_ARG);
     if (strcmp(err.text, sentence)) {
-        printf("%s: '%s', want '%s'\n", settings, err.text, sentence);
+        printf("%s: '%s', expected '%s'\n", settings, err.text, sentence);
         check_failures++;
     }
     sbps_run_destroy(run);

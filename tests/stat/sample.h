@@ -104,13 +104,14 @@ __attribute__((unused)) static void check_moments(const char *what, const sbps_r
         sqrt((truth.fourth - variance * variance) / r->ess_square[j]) / (2.0 * truth.sd);
     double off = fabs(r->mean[j] - truth.mean), wide = fabs(r->sd[j] - truth.sd);
     if (!(off <= MAX_Z * r->mcse[j] + fabs(r->bias[j]) * truth.sd)) {
-        printf("%s: mean of %s = %.6g, want %.6g: off by %.4f sd, mcse %.4f sd, bias %.4f sd\n",
+        printf("%s: mean of %s = %.6g, expected %.6g: off by %.4f sd, mcse %.4f sd, bias %.4f "
+               "sd\n",
                what, r->names[j], r->mean[j], truth.mean, off / truth.sd, r->mcse[j] / truth.sd,
                r->bias[j]);
         check_failures++;
     }
     if (!(wide <= MAX_Z * sd_error + sd_bias * truth.sd)) {
-        printf("%s: sd of %s = %.6g, want %.6g: z = %.2f\n", what, r->names[j], r->sd[j],
+        printf("%s: sd of %s = %.6g, expected %.6g: z = %.2f\n", what, r->names[j], r->sd[j],
                truth.sd, (r->sd[j] - truth.sd) / sd_error);
         check_failures++;
     }

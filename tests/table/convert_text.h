@@ -51,7 +51,7 @@ static bool refused(const void *bytes, size_t size, const char *sentence)
 {
     rows *r = map_table(put("bad", bytes, size), &no_wish);
     bool fine = !r && error.status == SBPS_BAD_FILE && strstr(error.text, sentence);
-    if (!fine) printf("got '%s', want '%s'\n", error.text, sentence);
+    if (!fine) printf("got '%s', expected '%s'\n", error.text, sentence);
     rows_destroy(r);
     return fine;
 }

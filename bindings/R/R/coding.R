@@ -88,7 +88,7 @@ coding_of <- function(x, name) {
 # Its columns for rows x, by their names.
 coded <- function(coding, x, name) {
     if (coding$kind == "matrix") {
-        if (!is.matrix(x) || ncol(x) != length(coding$names)) raise("SBPS_BAD_DATA", sprintf("column '%s': want a matrix of %d columns", name, length(coding$names)))
+        if (!is.matrix(x) || ncol(x) != length(coding$names)) raise("SBPS_BAD_DATA", sprintf("column '%s': expected a matrix of %d columns", name, length(coding$names)))
         return(stats::setNames(lapply(seq_len(ncol(x)), function(k) as.double(x[, k])), coding$names))
     }
     code <- match(as.character(x), coding$levels)

@@ -38,7 +38,7 @@ column <- function(x, name, groups) {
     if (is.factor(x)) return(used_levels(x))
     if (is.character(x)) return(if (groups) as.vector(x) else factor(x))
     if (!is.numeric(x) && !inherits(x, c("Date", "POSIXct", "difftime")) || inherits(x, "integer64") || !is.null(dim(x))) {
-        raise("SBPS_BAD_DATA", sprintf("column '%s' is of class '%s', want numbers, factors, texts or logicals", name, class(x)[1]))
+        raise("SBPS_BAD_DATA", sprintf("column '%s' is of class '%s', expected numbers, factors, texts or logicals", name, class(x)[1]))
     }
     if (is.integer(x) && !anyNA(x)) as.vector(x) else as.double(x)
 }
@@ -49,7 +49,7 @@ is_file <- function(data) is.character(data) && is.null(dim(data))
 # Columns of a sparse matrix of the package Matrix, as a plain one.
 dense_of <- function(data, names) {
     need("Matrix", "data")
-    if (is.null(colnames(data))) raise("SBPS_BAD_ARG", "data: want a matrix with names of its columns")
+    if (is.null(colnames(data))) raise("SBPS_BAD_ARG", "data: expected a matrix with names of its columns")
     out <- as.matrix(data[, intersect(colnames(data), names), drop = FALSE])
     storage.mode(out) <- "double"
     out
@@ -67,7 +67,7 @@ row_values <- function(expression, name, data, env) {
     if (inherits(data, "sparseMatrix")) data <- dense_of(data, all.vars(expression))
     value <- eval(expression, if (is.matrix(data)) as.data.frame(data) else as.list(data), env)
     if (is.null(value) || is.character(value) && length(value) == 1) return(value)
-    if (!is.numeric(value) && !is.logical(value)) raise("SBPS_BAD_ARG", sprintf("%s: want numbers, or the name of a column", name))
+    if (!is.numeric(value) && !is.logical(value)) raise("SBPS_BAD_ARG", sprintf("%s: expected numbers, or the name of a column", name))
     value
 }
 
@@ -191,7 +191,7 @@ new_rows <- function(fit, data) {
         data <- dense_of(data, colnames(data))
     }
     if (is.matrix(data)) data <- as.data.frame(data)
-    if (!is.list(data)) raise("SBPS_BAD_ARG", "newdata: want a data frame, a matrix or the name of a file")
+    if (!is.list(data)) raise("SBPS_BAD_ARG", "newdata: expected a data frame, a matrix or the name of a file")
     rows <- count_rows(data)
     if (is.na(rows)) raise("SBPS_BAD_DATA", "newdata: there are no columns")
     env <- with_splines(environment(fit$formula))

@@ -70,7 +70,7 @@ posterior_interval.sbps <- function(object, prob = 0.9, type = "central", pars =
 }
 
 interval_of <- function(draws, prob) {
-    if (!is.numeric(prob) || length(prob) != 1 || !(prob > 0 && prob < 1)) raise("SBPS_BAD_ARG", "prob: want a number between 0 and 1")
+    if (!is.numeric(prob) || length(prob) != 1 || !(prob > 0 && prob < 1)) raise("SBPS_BAD_ARG", "prob: expected a number between 0 and 1")
     t(apply(draws, 2, quantile, probs = c((1 - prob) / 2, (1 + prob) / 2)))
 }
 

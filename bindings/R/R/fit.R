@@ -5,13 +5,13 @@ family_word <- function(family, formula, data) {
     if (is.character(family)) return(family)
     if (inherits(family, "sbps_model")) return("function")
     if (is.function(family)) family <- family()
-    if (!inherits(family, "family")) raise("SBPS_BAD_ARG", "family: want one of R's, such as binomial(), or a name as text")
+    if (!inherits(family, "family")) raise("SBPS_BAD_ARG", "family: expected one of R's, such as binomial(), or a name as text")
     of <- paste0(family$family, "(", family$link, ")")
     if (family$family == "binomial") return(binomial_word(family$link, formula, data))
     words <- c("gaussian(identity)" = "gaussian", "poisson(log)" = "poisson", "Gamma(log)" = "Gamma",
                "neg_binomial_2(log)" = "negbinomial", "student(identity)" = "student")
     if (!of %in% names(words)) {
-        raise("SBPS_BAD_ARG", sprintf("family: %s is not there, want binomial (logit, probit), %s, or a name that the command line knows",
+        raise("SBPS_BAD_ARG", sprintf("family: %s is not supported, expected binomial (logit, probit), %s, or a name that the command line accepts",
                                       of, paste(names(words), collapse = ", ")))
     }
     words[[of]]
@@ -33,7 +33,7 @@ option_text <- function(value, name) {
     if (isFALSE(value)) return("false")
     if (is.numeric(value)) value <- number(value)
     if (!is.character(value) || !length(value)) {
-        raise("SBPS_BAD_ARG", sprintf("%s: want a text or a number", name))
+        raise("SBPS_BAD_ARG", sprintf("%s: expected a text or a number", name))
     }
     paste(value, collapse = ",")
 }
@@ -49,9 +49,9 @@ options_of <- function(given) {
 has_groups <- function(formula) length(bars_of(formula[[3]])) > 0
 
 check_formula <- function(formula) {
-    if (!inherits(formula, "formula") && !is.character(formula)) raise("SBPS_BAD_ARG", "formula: want one, as in y ~ x")
+    if (!inherits(formula, "formula") && !is.character(formula)) raise("SBPS_BAD_ARG", "formula: expected a formula, as in y ~ x")
     formula <- as.formula(formula, parent.frame(2))
-    if (length(formula) != 3) raise("SBPS_BAD_ARG", "the formula has no left side: want y ~ x")
+    if (length(formula) != 3) raise("SBPS_BAD_ARG", "the formula has no left side: expected y ~ x")
     formula
 }
 
@@ -65,8 +65,8 @@ lies_ready <- function(formula, data, said) {
 handed <- function(formula, data, said) {
     plain <- list(text = text_of_call(formula))
     if (is_file(data)) {
-        if (!length(data) || anyNA(data)) raise("SBPS_BAD_ARG", "data: want the name of a file")
-        if (!is.null(said$subset) || length(said$own)) raise("SBPS_BAD_ARG", "subset, weights and offset of a file's rows: want names of its columns, as in weights = \"w\"")
+        if (!length(data) || anyNA(data)) raise("SBPS_BAD_ARG", "data: expected the name of a file")
+        if (!is.null(said$subset) || length(said$own)) raise("SBPS_BAD_ARG", "subset, weights and offset of a file's rows: expected names of its columns, as in weights = \"w\"")
         return(c(plain, list(rows = paste(path.expand(data), collapse = "\n"))))
     }
     if (inherits(data, "sparseMatrix")) {
@@ -75,16 +75,16 @@ handed <- function(formula, data, said) {
         data <- dense_of(data, wanted(formula, colnames(data), said$also))
     }
     if (is.matrix(data) && lies_ready(formula, data, said)) return(c(plain, list(rows = data)))
-    if (is.matrix(data) && is.null(colnames(data))) raise("SBPS_BAD_ARG", "data: want a matrix with names of its columns")
+    if (is.matrix(data) && is.null(colnames(data))) raise("SBPS_BAD_ARG", "data: expected a matrix with names of its columns")
     if (is.matrix(data)) data <- as.data.frame(data)
-    if (!is.list(data)) raise("SBPS_BAD_ARG", "data: want a data frame, a matrix or the name of a file")
+    if (!is.list(data)) raise("SBPS_BAD_ARG", "data: expected a data frame, a matrix or the name of a file")
     frame_of(formula, data, said)
 }
 
 # What users of rstanarm may say that has no part here, and what has another name.
 from_rstanarm <- function(more) {
     if (isTRUE(more$prior_PD)) raise("SBPS_BAD_ARG", "prior_PD: draws from the prior are not there")
-    if (!is.null(more$algorithm) && !identical(more$algorithm, "sampling")) raise("SBPS_BAD_ARG", "algorithm: want \"sampling\"")
+    if (!is.null(more$algorithm) && !identical(more$algorithm, "sampling")) raise("SBPS_BAD_ARG", "algorithm: expected \"sampling\"")
     if (!is.null(more$prior_covariance)) warning("prior_covariance: standard deviations have prior_sd, correlations prior_cor; the defaults are taken", call. = FALSE)
     if (!is.null(more$cores) && is.null(more$threads)) more$threads <- more$cores
     idle <- c("iter", if (!is.null(more$iter)) "warmup", "thin", "adapt_delta", "control", "QR", "init", "save_warmup", "open_progress", "mean_PPD")

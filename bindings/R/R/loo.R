@@ -18,7 +18,7 @@ loo_compare.sbps <- function(x, ..., criterion = c("loo", "waic")) {
     need("loo", "loo_compare")
     measure <- switch(match.arg(criterion), loo = loo.sbps, waic = waic.sbps)
     fits <- list(x, ...)
-    if (!all(vapply(fits, inherits, NA, "sbps"))) raise("SBPS_BAD_ARG", "loo_compare: want fits")
+    if (!all(vapply(fits, inherits, NA, "sbps"))) raise("SBPS_BAD_ARG", "loo_compare: expected fits")
     if (length(unique(vapply(fits, nobs, 1))) > 1) raise("SBPS_BAD_DATA", "loo_compare: the fits have different rows")
     names <- vapply(as.list(substitute(list(x, ...)))[-1], text_of_call, "")
     loo::loo_compare(stats::setNames(lapply(fits, measure), make.unique(names)))

@@ -60,7 +60,7 @@ tidy_rows <- function(draws, conf.int, conf.level) {
 
 tidy.sbps <- function(x, effects = "fixed", conf.int = FALSE, conf.level = 0.9, ...) {
     parts <- list(fixed = "fixed", auxiliary = "auxiliary", ran_pars = c("sd", "cor"), ran_vals = "effect")
-    if (!all(effects %in% names(parts))) raise("SBPS_BAD_ARG", sprintf("effects: want some of %s", paste(names(parts), collapse = ", ")))
+    if (!all(effects %in% names(parts))) raise("SBPS_BAD_ARG", sprintf("effects: expected some of %s", paste(names(parts), collapse = ", ")))
     own <- parts_of(x) %in% unlist(parts[effects])
     out <- tidy_rows(as.matrix(x)[, own, drop = FALSE], conf.int, conf.level)
     if (!identical(effects, "ran_vals")) return(out)

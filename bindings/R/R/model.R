@@ -1,12 +1,12 @@
 # A model as a function of some rows, in the place of a family.
 sbps_model <- function(rows, names = NULL, start = NULL, prior_sd = NULL, name = "mine") {
-    if (!is.function(rows)) raise("SBPS_BAD_ARG", "rows: want a function of w, x and y")
+    if (!is.function(rows)) raise("SBPS_BAD_ARG", "rows: expected a function of w, x and y")
     sizes <- c(length(names), length(start), length(prior_sd))
     sizes <- unique(sizes[sizes > 0])
-    if (length(sizes) > 1) raise("SBPS_BAD_ARG", "names, start and prior_sd: want as many of each as there are parameters")
-    if (!is.null(names) && (!is.character(names) || anyNA(names))) raise("SBPS_BAD_ARG", "names: want texts")
-    if (!is.numeric(c(0, start, prior_sd)) || anyNA(c(start, prior_sd))) raise("SBPS_BAD_ARG", "start and prior_sd: want numbers")
-    if (!is.character(name) || length(name) != 1 || is.na(name)) raise("SBPS_BAD_ARG", "name: want a text")
+    if (length(sizes) > 1) raise("SBPS_BAD_ARG", "names, start and prior_sd: expected as many of each as there are parameters")
+    if (!is.null(names) && (!is.character(names) || anyNA(names))) raise("SBPS_BAD_ARG", "names: expected a character vector")
+    if (!is.numeric(c(0, start, prior_sd)) || anyNA(c(start, prior_sd))) raise("SBPS_BAD_ARG", "start and prior_sd: expected numbers")
+    if (!is.character(name) || length(name) != 1 || is.na(name)) raise("SBPS_BAD_ARG", "name: expected a string")
     structure(list(rows = rows, names = names, start = start, prior_sd = prior_sd, name = name, dim = if (length(sizes)) sizes else 0), class = "sbps_model")
 }
 
@@ -15,13 +15,13 @@ print.sbps_model <- function(x, ...) {
     invisible(x)
 }
 
-# What it says of n rows, as the routine wants it: log densities, and gradients row after row.
+# Evaluates the function on n rows. Returns log densities, and gradients row after row, as the C routine expects them.
 checked_answer <- function(told, n, dim) {
-    if (!is.list(told) || is.null(told$loglik) || is.null(told$gradient)) stop("want a list of loglik and gradient", call. = FALSE)
-    if (!is.numeric(told$loglik) || length(told$loglik) != n) stop(sprintf("loglik: want %d numbers, one a row", n), call. = FALSE)
+    if (!is.list(told) || is.null(told$loglik) || is.null(told$gradient)) stop("expected a list of loglik and gradient", call. = FALSE)
+    if (!is.numeric(told$loglik) || length(told$loglik) != n) stop(sprintf("loglik: expected %d numbers, one a row", n), call. = FALSE)
     gradient <- told$gradient
     if (is.null(dim(gradient)) && dim == 1) gradient <- matrix(gradient, ncol = 1)
-    if (!is.numeric(gradient) || !identical(dim(gradient), c(n, dim))) stop(sprintf("gradient: want a matrix of %d rows and %d columns", n, dim), call. = FALSE)
+    if (!is.numeric(gradient) || !identical(dim(gradient), c(n, dim))) stop(sprintf("gradient: expected a matrix of %d rows and %d columns", n, dim), call. = FALSE)
     list(as.double(told$loglik), as.double(t(gradient)))
 }
 

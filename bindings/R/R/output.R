@@ -22,7 +22,7 @@ check_output_file <- function(path, rows, others) {
 output_of <- function(given, rows) {
     path <- given$output
     if (is.null(path)) return(NULL)
-    if (!is.character(path) || length(path) != 1 || is.na(path) || !nzchar(path)) raise("SBPS_BAD_ARG", "output: want the name of a file")
+    if (!is.character(path) || length(path) != 1 || is.na(path) || !nzchar(path)) raise("SBPS_BAD_ARG", "output: expected the name of a file")
     if (!any(endsWith(path, endings))) raise("SBPS_BAD_ARG", sprintf("output: '%s' has an unknown ending: use .nc, .csv or .stan.csv", path))
     path <- path.expand(path)
     chains <- if (is.null(given$chains)) 4 else as.numeric(given$chains)

@@ -1,6 +1,6 @@
 # What draws say of rows: the fit's own, or new ones.
 whole <- function(x, name, least = 0) {
-    if (!is.numeric(x) || length(x) != 1 || !is.finite(x) || x < least || x >= 2^53) raise("SBPS_BAD_ARG", sprintf("%s: want a whole number from %d on", name, least))
+    if (!is.numeric(x) || length(x) != 1 || !is.finite(x) || x < least || x >= 2^53) raise("SBPS_BAD_ARG", sprintf("%s: expected a whole number from %d on", name, least))
     floor(x)
 }
 
@@ -42,7 +42,7 @@ levels_word <- function(allow) if (isTRUE(allow)) "prior" else "error"
 without_groups <- function(re.form) {
     if (is.null(re.form)) return(FALSE)
     if (length(re.form) == 1 && is.na(re.form) || inherits(re.form, "formula") && identical(re.form[[2]], 0)) return(TRUE)
-    raise("SBPS_BAD_ARG", "re.form: want NULL for the effects of all groups, or NA for none")
+    raise("SBPS_BAD_ARG", "re.form: expected NULL for the effects of all groups, or NA for none")
 }
 
 # ---- linear predictors of fixed effects alone, by R's own design ----
@@ -69,7 +69,7 @@ stripped <- function(names, recipe) {
 }
 
 fixed_linpred <- function(fit, newdata, draws) {
-    if (is.character(fit$data) || is.character(newdata)) raise("SBPS_BAD_ARG", "re.form: want rows in memory")
+    if (is.character(fit$data) || is.character(newdata)) raise("SBPS_BAD_ARG", "re.form: expected rows in memory")
     rows <- if (is.null(newdata)) fit$data else new_rows(fit, newdata)
     design <- design_of(fit, fit$data, rows)
     colnames(design$x) <- stripped(colnames(design$x), fit$recipe)
@@ -208,7 +208,7 @@ bayes_R2.sbps <- function(object, re.form = NULL, ...) {
         trials <- rep_len(trials_of(object, rows_of(object, NULL)), ncol(mean))
         mean <- sweep(mean, 2, trials, "*")
         rowMeans(mean * (1 - sweep(mean, 2, trials, "/")))
-    } else raise("SBPS_BAD_ARG", "bayes_R2: want a model of family gaussian or binomial")
+    } else raise("SBPS_BAD_ARG", "bayes_R2: expected a model of family gaussian or binomial")
     explained <- apply(mean, 1, stats::var)
     unname(explained / (explained + left))
 }

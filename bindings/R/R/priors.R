@@ -17,10 +17,10 @@ prior_kinds <- c("normal", "t", "laplace", "exponential")
 # One text for each of the numbers, which are recycled.
 prior_texts <- function(prior, name) {
     if (!prior$dist %in% prior_kinds) {
-        raise("SBPS_BAD_ARG", sprintf("%s: '%s' is not there, want normal, student_t, cauchy, laplace, for positive parameters exponential", name, prior$dist))
+        raise("SBPS_BAD_ARG", sprintf("%s: unknown prior '%s', expected normal, student_t, cauchy or laplace, for positive parameters exponential", name, prior$dist))
     }
     scale <- if (is.null(prior$scale)) 2.5 else prior$scale
-    if (!is.numeric(scale) || anyNA(scale) || any(scale <= 0)) raise("SBPS_BAD_ARG", sprintf("%s: want a scale above 0", name))
+    if (!is.numeric(scale) || anyNA(scale) || any(scale <= 0)) raise("SBPS_BAD_ARG", sprintf("%s: expected a scale above 0", name))
     switch(prior$dist,
            normal = sprintf("normal(%s,%s)", number(prior$location), number(scale)),
            t = sprintf("student_t(%s,%s,%s)", number(prior$df), number(prior$location), number(scale)),
@@ -61,7 +61,7 @@ coefficient_prior <- function(prior, made) {
     lengths <- c(length(prior$location), length(prior$scale), length(prior$df))
     numbers <- max(lengths)
     if (numbers == 1 && !isTRUE(prior$autoscale)) return(prior_texts(prior, "prior"))
-    if (is.character(made$rows)) raise("SBPS_BAD_ARG", "prior: of a file's columns want one for all, or a text with their names")
+    if (is.character(made$rows)) raise("SBPS_BAD_ARG", "prior: for columns of a file, expected one prior for all, or a text with their names")
     design <- fixed_design(made)
     wrong <- lengths[!lengths %in% c(0L, 1L, ncol(design))]
     if (length(wrong)) {
@@ -81,7 +81,7 @@ one_prior <- function(prior, name, unit) {
     if (isTRUE(prior$autoscale)) prior$scale <- (if (is.null(prior$scale)) 2.5 else prior$scale) * unit
     if (is.null(prior$location)) prior$location <- 0
     texts <- prior_texts(prior, name)
-    if (length(texts) != 1) raise("SBPS_BAD_ARG", sprintf("%s: want one prior", name))
+    if (length(texts) != 1) raise("SBPS_BAD_ARG", sprintf("%s: expected one prior", name))
     texts
 }
 

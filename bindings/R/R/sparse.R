@@ -3,7 +3,7 @@
 # The columns that are named, of which there is a dgCMatrix.
 entries <- function(matrix, names, beside) {
     need("Matrix", "data")
-    if (is.null(colnames(matrix))) raise("SBPS_BAD_ARG", "data: want a matrix with names of its columns")
+    if (is.null(colnames(matrix))) raise("SBPS_BAD_ARG", "data: expected a matrix with names of its columns")
     matrix <- matrix[, colnames(matrix) %in% names, drop = FALSE]
     for (kind in c("dMatrix", "generalMatrix", "CsparseMatrix")) matrix <- methods::as(matrix, kind)
     structure(list(matrix = matrix, beside = beside), class = "sbps_entries")

@@ -27,7 +27,7 @@ static void check_column(SEXP values, size_t rows, const char *name)
 {
     int type = TYPEOF(values);
     if (type != REALSXP && type != INTSXP && type != STRSXP)
-        Rf_error("column '%s' is of type %s: want numbers, a factor or texts", name,
+        Rf_error("column '%s' is of type %s: expected numbers, a factor or texts", name,
                  Rf_type2char((SEXPTYPE)type));
     if ((size_t)Rf_xlength(values) != rows)
         Rf_error("variable lengths differ: '%s' has %.0f values for %.0f rows", name,

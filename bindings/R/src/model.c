@@ -73,7 +73,7 @@ static bool is_interrupted(evaluation *t)
     return !R_ToplevelExec(evaluate, t) || t->interrupted;
 }
 
-/* After an interrupt the run ends at the end of its segment, for which it wants this answer still. */
+/* After an interrupt the run ends at the end of its segment, which still needs this evaluation. */
 static bool rows_of(void *self, const sbps_batch *batch)
 {
     own_model *model = self;

@@ -9,7 +9,7 @@ static sbps_status open_run(SEXP run, sbps_result **out, sbps_error *err)
     return sbps_result_read(only_text(run), out, err);
 }
 
-/* Draws as R's posterior wants them: iteration, chain, parameter. */
+/* Draws in the layout of R's posterior: iteration, chain, parameter. */
 static void put_draws(const sbps_result *r, double *to)
 {
     size_t dim = sbps_result_dim(r), chains = sbps_result_chains(r), n = sbps_result_draws(r);

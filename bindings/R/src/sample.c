@@ -246,7 +246,7 @@ typedef struct {
     column_set columns;
     settings set;
     const char *command, *output;
-    const char *kept; /* the file that the user wants the run in; NULL: none */
+    const char *kept; /* the output file that the user names; NULL: none */
     own_model *model; /* NULL: one of the library's */
 } request;
 
@@ -295,8 +295,8 @@ static sbps_status sample(task *t, const request *r, char **described, sbps_erro
     return status == SBPS_OK ? keep(t, r->command, r->output, r->kept, err) : status;
 }
 
-/* data: the name of a file, a list of columns or a matrix; output: the .nc that the draws go to, and the file that the user
- * wants them in as well, if any; model: NULL, or a function of R. */
+/* data: the name of a file, a list of columns or a matrix; output: the .nc for the draws and, optionally, the output file
+ * that the user names; model: NULL, or a function of R. */
 SEXP r_sample(SEXP data, SEXP names, SEXP options, SEXP command, SEXP output, SEXP progress,
               SEXP model)
 {

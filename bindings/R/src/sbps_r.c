@@ -37,8 +37,8 @@ const char *only_text(SEXP texts)
 void want_vector(SEXP x, SEXPTYPE type, size_t length, const char *name)
 {
     if (TYPEOF(x) == type && (size_t)Rf_xlength(x) >= length) return;
-    Rf_error("%s: want a vector of type %s and %.0f values, got type %s and %.0f values", name,
-             Rf_type2char(type), (double)length, Rf_type2char(TYPEOF(x)),
+    Rf_error("%s: expected a vector of type %s and %.0f values, got type %s and %.0f values",
+             name, Rf_type2char(type), (double)length, Rf_type2char(TYPEOF(x)),
              Rf_isVector(x) ? (double)Rf_xlength(x) : 0.0);
 }
 

@@ -46,7 +46,7 @@ void rows_given(SEXP data, row_set *out);
 
 /* ---- model.c ---- */
 
-/* A model as a function of R. `heed` is told of an interrupt; true: the run ends soon, and wants its answer still. */
+/* A model as a function of R. `heed` is notified of an interrupt; true: the run ends soon, but still needs this evaluation. */
 typedef struct {
     SEXP guarded;
     sbps_model_function call;

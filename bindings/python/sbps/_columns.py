@@ -49,10 +49,10 @@ def from_mapping(data: Mapping) -> list[Column]:
 def from_matrix(data: Any, names: Optional[Sequence[str]]) -> list[Column]:
     """The columns of a numpy matrix, in place."""
     if data.ndim != 2:
-        raise BadArg(f"want an array of two dimensions, rows and columns, and this has {data.ndim}")
+        raise BadArg(f"expected an array of two dimensions, rows and columns, and this has {data.ndim}")
     if names is None or len(names) != data.shape[1]:
         given = "none" if names is None else str(len(names))
-        raise BadArg(f"the array has {data.shape[1]} columns: want as many names, and there are {given}")
+        raise BadArg(f"the array has {data.shape[1]} columns: expected as many names, and there are {given}")
     if len(set(names)) != len(names):
         raise BadArg("two columns have the same name")
     return from_mapping({name: data[:, j] for j, name in enumerate(names)})
@@ -80,12 +80,12 @@ def from_sparse(data: Any, names: Optional[Sequence[str]]) -> Entries:
     """A matrix of scipy.sparse: csr and csc as they are, others by rows."""
     rows, count = data.shape
     if names is None or len(names) != count:
-        raise BadArg(f"the matrix has {count} columns: want as many names, and there are "
+        raise BadArg(f"the matrix has {count} columns: expected as many names, and there are "
                      f"{'none' if names is None else len(names)}")
     if len(set(names)) != len(names):
         raise BadArg("two columns have the same name")
     if data.dtype.kind not in "iufb":
-        raise BadArg(f"the matrix is of type {data.dtype}: want numbers")
+        raise BadArg(f"the matrix is of type {data.dtype}: expected numbers")
     matrix = data if data.format in ("csr", "csc") else data.tocsr()
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
@@ -117,7 +117,7 @@ def from_values(name: str, values: Any) -> Column:
     if is_of(values, "numpy") and hasattr(values, "dtype"):
         return from_numpy(name, values)
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-        raise BadArg(f"column '{name}' is one {type(values).__name__}, want a value for each row")
+        raise BadArg(f"column '{name}' is one {type(values).__name__}, expected a value for each row")
     return from_list(name, list(values))
 
 
@@ -148,12 +148,12 @@ def from_categories(name: str, values: Any) -> Column:
 
 
 def no_type(name: str, what: Any) -> BadArg:
-    return BadArg(f"column '{name}' is of type {what}: want numbers, truth values, texts or categories")
+    return BadArg(f"column '{name}' is of type {what}: expected numbers, truth values, texts or categories")
 
 
 def from_numpy(name: str, values: Any) -> Column:
     if values.ndim != 1:
-        raise BadArg(f"column '{name}' has {values.ndim} dimensions, want one")
+        raise BadArg(f"column '{name}' has {values.ndim} dimensions, expected one")
     if values.dtype.kind in "OU":
         return from_list(name, values.tolist())
     if hasattr(values, "mask"):
@@ -225,7 +225,7 @@ def mixed(name: str, values: list) -> BadArg:
     first = next(value for value in values if value is not None)
     row, other = next((i, value) for i, value in enumerate(values, 1)
                       if value is not None and kind_of(value) is not kind_of(first))
-    return BadArg(f"column '{name}' begins with {first!r} and has {other!r} in row {row}: want values of one kind")
+    return BadArg(f"column '{name}' begins with {first!r} and has {other!r} in row {row}: expected values of one kind")
 
 
 def from_array(name: str, kind: int, values: array) -> Column:

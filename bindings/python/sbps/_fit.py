@@ -57,7 +57,7 @@ class Fit:
         self._result = outcome.result
         self._table = table
         self._origin = origin  # for sentences
-        self._lock = threading.RLock()  # the library wants one thread at a time
+        self._lock = threading.RLock()  # a run may be used by one thread at a time
         self._free = weakref.finalize(self, lib.plain, "result_destroy", outcome.result)
         self.chosen: str = outcome.chosen
         """What was chosen: priors, sizes, sampler and its settings. Empty for a fit that was read."""
@@ -212,7 +212,7 @@ def counts(**given: int) -> dict[str, int]:
     """Whole numbers that are not below 0, which ctypes would take for large ones."""
     for name, value in given.items():
         if isinstance(value, bool) or not hasattr(value, "__index__") or value < 0:
-            raise BadArg(f"{name}: {value!r} is out of range: want a whole number from 0 on")
+            raise BadArg(f"{name}: {value!r} is out of range: expected a whole number from 0 on")
     return {name: int(value) for name, value in given.items()}
 
 

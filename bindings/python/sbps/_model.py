@@ -98,7 +98,7 @@ class Bound:
         told = self.model.rows(self._array(asked.w, dim), self._array(asked.x, n * columns).reshape(n, columns),
                                self._array(asked.y, n))
         if not isinstance(told, tuple) or len(told) != 2:
-            raise BadArg(f"the model gives {type(told).__name__}, want two arrays: log densities and gradients")
+            raise BadArg(f"the model gives {type(told).__name__}, expected two arrays: log densities and gradients")
         self._hand_over("log densities", told[0], asked.loglik, (n,))
         self._hand_over("gradients", told[1], asked.gradient, (n, dim))
 
@@ -109,7 +109,7 @@ class Bound:
     def _hand_over(self, what: str, told: Any, to: Optional[int], shape: tuple) -> None:
         values = self.numpy.ascontiguousarray(told, dtype="float64")
         if values.shape != shape:
-            raise BadArg(f"the model gives {what} of shape {values.shape} for {shape[0]} rows, want {shape}")
+            raise BadArg(f"the model gives {what} of shape {values.shape} for {shape[0]} rows, expected {shape}")
         if to:
             ctypes.memmove(to, values.ctypes.data, values.nbytes)
 

@@ -135,5 +135,5 @@ def take(data: Any, names: Optional[Sequence[str]] = None) -> Table:
         return ArrowTable(data)
     if hasattr(data, "__dataframe__"):
         return ColumnTable(_columns.from_interchange(data))
-    raise BadArg(f"{type(data).__name__} is no table: want a file name, a dict of columns, a data frame, a numpy array "
+    raise BadArg(f"{type(data).__name__} is no table: expected a file name, a dict of columns, a data frame, a numpy array "
                  "or scipy.sparse matrix with names, or what has __arrow_c_stream__ or __dataframe__")

@@ -99,7 +99,7 @@ class SbpsClassifier(ClassifierMixin, Estimator):
         check_classification_targets(target)
         self.classes_, codes = numpy.unique(target, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError("SbpsClassifier: there is one class, want two at least")
+            raise ValueError("SbpsClassifier: there is one class, expected two at least")
         self.fit_ = self._draw(matrix, codes, "bernoulli" if len(self.classes_) == 2 else "categorical")
         return self
 

@@ -48,7 +48,7 @@ static sbps_status text_parse(const option_spec *spec, const char *label, const 
                               void *field, sbps_error *err)
 {
     if (!*text)
-        return fail(err, SBPS_BAD_ARG, "%s: the value is empty: want %s", label,
+        return fail(err, SBPS_BAD_ARG, "%s: the value is empty: expected %s", label,
                     spec->argument);
     return store_copy(text, field, err);
 }
@@ -87,7 +87,8 @@ static sbps_status choice_unknown(const option_spec *spec, const char *label, co
         names[count++] = w;
     name_hint hint = did_you_mean(",", text, names, count);
     return fail(err, SBPS_BAD_ARG, "%s: unknown choice '%s'%s %s %s", label, text,
-                *hint.text ? hint.text : ":", *hint.text ? "Want" : "want", spec->argument);
+                *hint.text ? hint.text : ":", *hint.text ? "Expected" : "expected",
+                spec->argument);
 }
 
 static sbps_status choice_parse(const option_spec *spec, const char *label, const char *text,
@@ -142,10 +143,12 @@ static sbps_status real_parse(const option_spec *spec, const char *label, const 
     double value;
     print_real_range(spec, range);
     if (!read_decimal(text, &value))
-        return fail(err, SBPS_BAD_ARG, "%s: '%s' is not a number: want %s", label, text, range);
+        return fail(err, SBPS_BAD_ARG, "%s: '%s' is not a number: expected %s", label, text,
+                    range);
     bool above = spec->closed ? value >= spec->low : value > spec->low;
     if (!above || value > spec->high)
-        return fail(err, SBPS_BAD_ARG, "%s: %s is out of range: want %s", label, text, range);
+        return fail(err, SBPS_BAD_ARG, "%s: %s is out of range: expected %s", label, text,
+                    range);
     if (slot) *slot = value;
     return SBPS_OK;
 }
@@ -216,10 +219,10 @@ static sbps_status size_parse(const option_spec *spec, const char *label, const 
         print_size_range(spec, range);
         count_reading reading = read_count(text, &value);
         if (reading == COUNT_NO_NUMBER)
-            return fail(err, SBPS_BAD_ARG, "%s: '%s' is not a whole number: want %s", label,
+            return fail(err, SBPS_BAD_ARG, "%s: '%s' is not a whole number: expected %s", label,
                         text, range);
         if (reading == COUNT_OUT_OF_RANGE || value < spec->min || value > largest_size(spec))
-            return fail(err, SBPS_BAD_ARG, "%s: %s is out of range: want %s", label, text,
+            return fail(err, SBPS_BAD_ARG, "%s: %s is out of range: expected %s", label, text,
                         range);
     }
     if (slot) *slot = value;

@@ -130,7 +130,7 @@ static sbps_status family_model(const char *label, const char *text, const char 
     const char *rest = take_identifier(text, name);
     bool known = false;
     if (*rest && (*rest != '(' || !take_link(rest + 1, link)))
-        return fail(err, SBPS_BAD_ARG, "%s: '%s': want a family, or family(link)", label,
+        return fail(err, SBPS_BAD_ARG, "%s: '%s': expected a family, or family(link)", label,
                     show_name(text).text);
     for (size_t i = 0; i < FAMILY_LINES; i++) {
         if (strcmp(family_lines[i].name, name)) continue;
@@ -236,7 +236,7 @@ sbps_status options_set(sbps_options *options, const char *name, const char *val
     char label[LABEL_SIZE];
     snprintf(label, sizeof label, "--%s", name);
     if (!value && option_at(index).argument)
-        return fail(err, SBPS_BAD_ARG, "%s: a value is missing: want %s", label,
+        return fail(err, SBPS_BAD_ARG, "%s: a value is missing: expected %s", label,
                     option_at(index).argument);
     return option_store(options, index, label, value ? value : "true", err);
 }
@@ -397,7 +397,7 @@ static sbps_status take_line(reader *r, char *line, sbps_error *err)
     if (is_rest_empty(name)) return SBPS_OK;
     char *equals = strchr(name, '=');
     if (!equals || equals == name)
-        return fail(err, SBPS_BAD_ARG, "%s:%zu: want `name = value`", r->path, r->line);
+        return fail(err, SBPS_BAD_ARG, "%s:%zu: expected `name = value`", r->path, r->line);
     *equals = '\0';
     trim_end(name);
     char *value = take_value(equals + 1);
@@ -464,7 +464,7 @@ static sbps_status check_function(const sbps_model_function *model, sbps_error *
 {
     if (model->struct_size < offsetof(sbps_model_function, dim))
         return fail(err, SBPS_BAD_ARG,
-                    "the model's struct_size is %zu: want sizeof(sbps_model_function)",
+                    "the model's struct_size is %zu: expected sizeof(sbps_model_function)",
                     model->struct_size);
     if (model->struct_size > sizeof *model)
         return fail(err, SBPS_BAD_ARG,

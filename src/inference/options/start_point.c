@@ -140,10 +140,11 @@ static sbps_status take_role(reader *r, const char *field, size_t *role, sbps_er
     bool value = !strcmp(field, "value") || !strcmp(field, "mean"), is_coordinate;
     *role = ROLE_OTHER;
     if (r->columns == 0 && strcmp(field, "name"))
-        return fail(err, SBPS_BAD_FILE,
-                    "--start: %s:1: the first column is '%s', not 'name': want a file written "
-                    "by `sbps map --csv` or `sbps laplace --csv`",
-                    r->path, show_name(field).text);
+        return fail(
+            err, SBPS_BAD_FILE,
+            "--start: %s:1: the first column is '%s', not 'name': expected a file written "
+            "by `sbps map --csv` or `sbps laplace --csv`",
+            r->path, show_name(field).text);
     if (r->columns == 0) *role = ROLE_NAME;
     if (r->columns == 1 && value) *role = ROLE_VALUE;
     if (r->columns == 1 && !value)
@@ -155,7 +156,7 @@ static sbps_status take_role(reader *r, const char *field, size_t *role, sbps_er
     if (j == r->u->dim) return unknown_name(r, 1, field + 4, err);
     if (!is_coordinate)
         return fail(err, SBPS_BAD_FILE,
-                    "--start: %s:1: '%s' is on the log scale: want the column cov:log(%s)",
+                    "--start: %s:1: '%s' is on the log scale: expected the column cov:log(%s)",
                     r->path, show_name(field + 4).text, show_name(field + 4).text);
     for (size_t k = 0; k < r->columns; k++)
         if (r->roles[k] == ROLE_COVARIANCE + j)
@@ -181,7 +182,7 @@ static sbps_status read_header(reader *r, sbps_error *err)
         r->columns++;
     }
     if (r->columns < 2)
-        return fail(err, SBPS_BAD_FILE, "--start: %s:1: want the columns name and value",
+        return fail(err, SBPS_BAD_FILE, "--start: %s:1: expected the columns name and value",
                     r->path);
     if (r->covariances && r->covariances < r->u->dim)
         return fail(err, SBPS_BAD_FILE,
@@ -204,8 +205,8 @@ static sbps_status take_name(reader *r, const char *name, size_t *j, bool *is_co
                     r->path, r->line, show_name(name).text, r->seen[*j]);
     if (r->covariances && !*is_coordinate)
         return fail(err, SBPS_BAD_FILE,
-                    "--start: %s:%zu: '%s' is on the log scale: want log(%s)", r->path, r->line,
-                    show_name(name).text, show_name(name).text);
+                    "--start: %s:%zu: '%s' is on the log scale: expected log(%s)", r->path,
+                    r->line, show_name(name).text, show_name(name).text);
     r->seen[*j] = r->line;
     return SBPS_OK;
 }
@@ -259,7 +260,7 @@ static sbps_status read_line(reader *r, sbps_error *err)
             r->covariance[j * r->u->dim + (role - ROLE_COVARIANCE)] = number;
     }
     if (column == r->columns) return SBPS_OK;
-    return fail(err, SBPS_BAD_FILE, "--start: %s:%zu: want %zu columns, as in the header",
+    return fail(err, SBPS_BAD_FILE, "--start: %s:%zu: expected %zu columns, as in the header",
                 r->path, line, r->columns);
 }
 
