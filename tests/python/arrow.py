@@ -41,8 +41,8 @@ def drop_array(array):
 
 
 class Producer:
-    """Columns in batches of `size`. Everything it hands out stays alive as long as itself. `before` is called
-    before each batch. `once`: what was read is gone, as with readers of pyarrow."""
+    """Columns in batches of `size`. All that it passes on stays alive as long as the producer. `before` is called
+    before each batch. `once`: a stream can be read only once, as with readers of pyarrow."""
 
     def __init__(self, columns, size, before=lambda: None, once=False):
         self.columns, self.size, self.before, self.once = columns, size, before, once

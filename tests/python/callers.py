@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Callers as they are: wrong types and lengths, unknown options, threads, forks, Ctrl-C. Each gets a sentence, the
-exception of its status, or its draws; none a crash."""
+"""Misuse and concurrency: wrong types and lengths, unknown options, threads, forks, Ctrl-C. Each call returns draws or
+raises the exception of its status with a message; none crashes."""
 import ctypes
 import multiprocessing
 import os
@@ -47,30 +47,30 @@ assert not [name for name in ("numpy", "pandas", "xarray") if sys.modules.get(na
 """
 
 
-def fit_and_tell(connection):
+def fit_and_send(connection):
     connection.send(sbps.fit(FORMULA, example(), **OPTIONS).draws.tobytes())
 
 
-class Sentences(Case):
+class Messages(Case):
     def refused(self, data, words, formula="y ~ x", kind=sbps.BadArg, **options):
         with self.assertRaisesRegex(kind, words):
             sbps.fit(formula, data, **{"family": "gaussian", **options})
 
     def test_wrong_tables(self):
-        self.refused(3, "int is no table")
+        self.refused(3, "int is not a table")
         self.refused({}, "no columns")
         self.refused({"y": [1, 2], "x": [1, 2, 3]}, "column 'x' has 3 rows, column 'y' 2")
-        self.refused({"y": [1, 2], "x": "ab"}, "column 'x' is one str")
-        self.refused({"y": [1, 2], "x": 1}, "column 'x' is one int")
+        self.refused({"y": [1, 2], "x": "ab"}, "column 'x' is a single str")
+        self.refused({"y": [1, 2], "x": 1}, "column 'x' is a single int")
         self.refused({"y": [1, 2], "x": [1, "a"]}, "begins with 1 and has 'a' in row 2")
         self.refused({"y": [1, 2], "x": [1j, 2j]}, "column 'x' is of type complex")
-        self.refused({"y": [1, 2], "x": ["a", "\ud800"]}, "no text in UTF-8")
+        self.refused({"y": [1, 2], "x": ["a", "\ud800"]}, "cannot be encoded in UTF-8")
         self.refused({"y": [1, 2], "x": ["a", "b\0c"]}, "a zero character")
 
     def test_wrong_arrays(self):
         two = numpy.ones((2, 2))
-        self.refused(two, "2 columns: expected as many names, and there are none")
-        self.refused(two, "there are 3", names=["y", "x", "z"])
+        self.refused(two, "2 columns: expected as many names, got none")
+        self.refused(two, "got 3", names=["y", "x", "z"])
         self.refused(two, "the same name", names=["y", "y"])
         self.refused(numpy.ones(3), "two dimensions", names=["y"])
         self.refused({"y": numpy.ones(2), "x": two}, "column 'x' has 2 dimensions")
@@ -85,7 +85,7 @@ class Sentences(Case):
             with self.assertRaisesRegex(sbps.BadArg, "table.csv and .* are the same file, whose rows would count twice"):
                 sbps.fit(FORMULA, [path, other], **OPTIONS)
 
-    def test_sentences_are_those_of_the_command_line(self):
+    def test_messages_are_those_of_the_command_line(self):
         path = self.path("table.csv")
         write_csv(path, example())
         for formula, flags, options in (
@@ -107,7 +107,7 @@ class Sentences(Case):
         self.refused({"y": [0.5, 2], "x": [1, 2]}, "y", kind=sbps.BadData, family="bernoulli")
         self.assertTrue(issubclass(sbps.NoFile, OSError) and issubclass(sbps.BadArg, ValueError))
 
-    def test_numbers_that_are_none(self):
+    def test_invalid_numbers(self):
         for wrong, words in ((float("nan"), "table:2: column 'x'"), (float("inf"), "table:2: column 'x': 'inf' is not a")):
             for storage in ("double", "given"):
                 table = {"y": numpy.array([1.0, 2.0, 4.0]), "x": numpy.array([1.0, wrong, 2.0])}
@@ -116,7 +116,7 @@ class Sentences(Case):
         self.refused({"y": numpy.empty(0), "x": numpy.empty(0)}, "row", kind=sbps.SbpsError)
         self.refused({"y": [2.0, 2.0, 2.0, 2.0], "x": [1.0, 2.0, 3.0, 4.0]}, "y", kind=sbps.SbpsError)
 
-    def test_exceptions_of_what_is_handed_over(self):
+    def test_exceptions_of_arguments(self):
         def failing():
             yield 1.0
             raise RuntimeError("no more")
@@ -143,21 +143,21 @@ class Sentences(Case):
     def test_options(self):
         table = {"y": [1, 2, 3], "x": [1, 2, 4]}
         self.refused(table, "chians", chians=2)
-        self.refused(table, "output is no option of fit", output="run.nc")
-        self.refused(table, "formula and family are texts", formula=3)
+        self.refused(table, "output is not an option of fit", output="run.nc")
+        self.refused(table, "formula and family are strings", formula=3)
         fit = sbps.fit("y ~ x", table, family="gaussian")
         for wrong in ({"seed": -1}, {"max_draws": 0.5}, {"threads": "all"}):
-            with self.assertRaisesRegex(sbps.BadArg, "is out of range: expected a whole number"):
+            with self.assertRaisesRegex(sbps.BadArg, "is out of range: expected a whole number N >= 0"):
                 fit.predict({"x": [1]}, **wrong)
 
-    def test_rows_that_are_not_there(self):
+    def test_missing_rows(self):
         fit = sbps.fit(FORMULA, Producer(example(), 200, once=True), **OPTIONS)
         with self.assertRaisesRegex(sbps.BadData, "the stream has no rows"):
             fit.loo()
         with self.assertRaisesRegex(sbps.SbpsError, "g"):
             fit.predict({"x": [1.0], "z": [1]})
 
-    def test_what_the_command_line_warns_of_is_a_warning(self):
+    def test_warnings_of_the_command_line_are_warnings(self):
         short = {"sampler": "sbps", "batch_size": 20, "band": 0.1, "warmup": 0, "epochs": 20, "ess": None}
         with self.assertWarnsRegex(sbps.SbpsWarning, "the chains have not converged: R-hat .*diagnose"):
             sbps.fit(FORMULA, example(), **{**OPTIONS, **short})
@@ -173,9 +173,9 @@ class Sentences(Case):
         fit = sbps.fit(None, table, family="gaussian", target="y", features=["a,b", "c"], seed=1)
         self.assertEqual(fit.names, ["intercept", "a,b", "c", "sigma"])
 
-    def test_levels_without_effects_are_told(self):
+    def test_levels_without_effects_are_reported(self):
         fit = sbps.fit("y ~ x + (1 | g)", example(), **dict(OPTIONS, ess=30))
-        with self.assertWarnsRegex(sbps.SbpsWarning, "has no group effects"):
+        with self.assertWarnsRegex(sbps.SbpsWarning, "stores no group effects"):
             fit.predict({"x": [1.0], "g": ["north"]}, new_levels="prior")
 
 
@@ -187,12 +187,12 @@ class Copies(Case):
         self.assertEqual((repr(copy), copy.chosen, copy.notes), (repr(fit), fit.chosen, fit.notes))
         new = {"x": [1.0], "z": [2], "g": ["south"]}
         self.assertEqual(copy.predict(new, draws=True).tobytes(), fit.predict(new, draws=True).tobytes())
-        with self.assertRaisesRegex(sbps.BadArg, "The fit has no table of its own"):
+        with self.assertRaisesRegex(sbps.BadArg, "the fit has no table of its own"):
             copy.loo()
 
 
 class Threads(Case):
-    def test_two_at_once_draw_what_each_draws_alone(self):
+    def test_concurrent_runs_have_the_draws_of_single_runs(self):
         alone, together = sbps.fit(FORMULA, example(), **OPTIONS), [None] * 4
 
         def work(i):
@@ -235,7 +235,7 @@ class Threads(Case):
             thread.join()
         self.assertEqual(right, [True] * 40)  # an exception in a thread leaves the list short
 
-    def test_a_fork_asks_its_parents_fit(self):
+    def test_a_fork_uses_the_fit_of_its_parent(self):
         fit = sbps.fit(FORMULA, example(), **OPTIONS)
         context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe()
@@ -245,11 +245,11 @@ class Threads(Case):
         self.assertEqual(ours.recv(), (repr(fit), str(fit.loo())))
         child.join()
 
-    def test_a_fork_fits_as_well(self):
+    def test_a_fork_can_fit(self):
         alone = sbps.fit(FORMULA, example(), **OPTIONS)
         context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe()
-        child = context.Process(target=fit_and_tell, args=(theirs,))
+        child = context.Process(target=fit_and_send, args=(theirs,))
         child.start()
         theirs.close()
         self.assertEqual(ours.recv(), alone.draws.tobytes())
@@ -262,21 +262,21 @@ class Interrupts(Case):
                                  env=dict(os.environ, PYTHONPATH=PACKAGE), text=True, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE)
         seen = ""
-        while "ESS" not in seen and child.poll() is None:  # by then there are draws
+        while "ESS" not in seen and child.poll() is None:  # ESS is printed once there are draws
             seen += child.stderr.read(1)
         child.send_signal(signal.SIGINT)
         said, more = child.communicate()
         self.assertEqual(said, "True True True\n", seen + more)
-        self.assertIn("interrupted: keeping what there is", more)
+        self.assertIn("interrupted: keeping the draws so far", more)
 
     def test_before_there_are_draws_nothing_is_kept(self):
         main_thread = threading.main_thread().ident
-        signals = [signal.SIGINT]  # once: the thread that reads asks for more batches until it sees the end
+        signals = [signal.SIGINT]  # once: the reading thread requests batches until it notices the interrupt
         producer = Producer(example(), 100, before=lambda: signals and signal.pthread_kill(main_thread, signals.pop()))
         with self.assertRaises(KeyboardInterrupt):
             sbps.fit(FORMULA, producer, **OPTIONS)
 
-    def test_while_a_run_is_set_up_nobody_goes_through_the_rows_to_the_end(self):
+    def test_an_interrupt_ends_passes_over_rows_during_set_up(self):
         sampling = Sampling(take(example()), {"formula": FORMULA, **OPTIONS}, bar(False))
         real, passes = lib.made, []
 
@@ -292,17 +292,17 @@ class Interrupts(Case):
         lib.library.sbps_table_passes.restype = ctypes.c_double
         lib.library.sbps_table_passes.argtypes = [ctypes.c_void_p]
         with unittest.mock.patch.object(lib, "made", made), self.assertRaises(Stopped):
-            sampling.do()
+            sampling.execute()
         self.assertEqual(passes, [0.0])
 
 
 class Bare(Case):
-    def test_nothing_but_python_is_needed(self):
+    def test_only_python_is_needed(self):
         done = subprocess.run([sys.executable, "-c", BARE], env=dict(os.environ, PYTHONPATH=PACKAGE), text=True,
                               capture_output=True, timeout=600)
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_a_library_that_is_not_there_is_told(self):
+    def test_a_missing_library_is_reported(self):
         done = subprocess.run([sys.executable, "-c", "import sbps"], text=True, capture_output=True, timeout=600,
                               env=dict(os.environ, PYTHONPATH=PACKAGE, SBPS_LIBRARY=self.path("libsbps.so")))
         self.assertIn("ImportError: the library of sbps is not found", done.stderr)

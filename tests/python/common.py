@@ -1,4 +1,4 @@
-"""What the tests of the Python package share: where the package and the library are, and a table."""
+"""Shared by the tests of the Python package: paths of the package and the library, and a table."""
 import csv
 import os
 import subprocess
@@ -28,7 +28,7 @@ FLAGS = ["--family", "bernoulli", "--seed", "3", "--ess", "200", "--progress", "
 
 
 def example(rows=600):
-    """A column of each kind: doubles, whole numbers, texts."""
+    """A column of each kind: doubles, whole numbers, strings."""
     random = numpy.random.default_rng(1)
     x = random.normal(size=rows)
     z = random.integers(-3, 4, rows)

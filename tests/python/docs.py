@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The examples of docs/python.md and of every docstring run; those of docstrings show what they say."""
+"""The examples of docs/python.md and of every docstring run; those of docstrings print what is stated."""
 import contextlib
 import doctest
 import importlib.util
@@ -13,7 +13,7 @@ import warnings
 from common import ROOT, Case, main, sbps
 
 try:
-    import pandas  # noqa: F401  whose data frames the docstrings show
+    import pandas  # noqa: F401  for data frames in docstrings
 except ImportError:
     pandas = None
 

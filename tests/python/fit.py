@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The same model, table and seed give the same draws by the command line and by Python, whatever the table is given
-as; and what is told of them is what the command line prints."""
+"""The same model, table and seed give the same draws by the command line and by Python, in whatever form the
+table is passed; and reports are those of the command line."""
 import json
 import re
 import sys
@@ -29,7 +29,7 @@ except ImportError:
 
 
 class Interchange:
-    """A data frame that speaks the interchange protocol alone."""
+    """A data frame with the interchange protocol only."""
 
     def __init__(self, frame):
         self.__dataframe__ = frame.__dataframe__
@@ -57,14 +57,14 @@ class SameDraws(Case):
         self.assert_same_draws(self.fit({name: values.tolist() for name, values in self.columns.items()}),
                                self.reference)
 
-    def test_of_columns_that_lie_apart_or_backwards(self):
+    def test_of_columns_with_positive_and_negative_strides(self):
         apart = {name: numpy.repeat(values, 3)[::3] for name, values in self.columns.items()}
         self.assert_same_draws(self.fit(apart), self.reference)
         backwards = {name: values[::-1].copy()[::-1] for name, values in self.columns.items()}
         self.assertLess(backwards["x"].strides[0], 0)
         self.assert_same_draws(self.fit(backwards), self.reference)
 
-    def test_of_numbers_of_another_width_or_order_of_bytes(self):
+    def test_of_numbers_of_another_width_or_byte_order(self):
         other = dict(self.columns, y=self.columns["y"].astype(bool), z=self.columns["z"].astype("int8"),
                      x=self.columns["x"].astype(">f8"))
         self.assert_same_draws(self.fit(other), self.reference)
@@ -81,7 +81,7 @@ class SameDraws(Case):
         self.assert_same_draws(self.fit(producer), self.reference)
         self.assertEqual(producer.releases, 1)
 
-    def test_of_numbers_that_stay_where_they_are(self):
+    def test_of_borrowed_numbers(self):
         matrix = numpy.column_stack([self.columns["y"], self.columns["x"], self.columns["z"]]).astype(float)
         program("sample", self.table, "y ~ x + z", *FLAGS, "-o", self.path("matrix.nc"))
         for order in "CF":
@@ -107,7 +107,7 @@ class SameDraws(Case):
         twice = scipy.sparse.coo_matrix((numpy.repeat(matrix[:, 1], 2) / 2, (numpy.repeat(numpy.arange(600), 2), [1] * 1200)),
                                         shape=matrix.shape)
         self.assert_same_draws(self.fit(scipy.sparse.csr_matrix(matrix * [1, 0, 1]) + twice, "y ~ x + z", names=names), dense)
-        for wrong, words in ((None, "there are none"), (["y"], "there are 1"), (["y", "x", "x"], "the same name")):
+        for wrong, words in ((None, "got none"), (["y"], "got 1"), (["y", "x", "x"], "the same name")):
             with self.assertRaisesRegex(sbps.BadArg, words):
                 self.fit(scipy.sparse.csr_matrix(matrix), "y ~ x", names=wrong)
 
@@ -133,7 +133,7 @@ class SameDraws(Case):
         frame = pandas.DataFrame(self.columns)
         self.assert_same_draws(self.fit(Interchange(frame.astype({"g": "category"}))), self.reference)
 
-    def test_of_an_arrow_stream_that_is_asked_again(self):
+    def test_of_an_arrow_stream_that_is_read_again(self):
         stream, new = Producer(self.columns, 250), Producer(self.columns, 99)
         fit = self.fit(stream)
         self.assertEqual(fit.predict(new, draws=True).tobytes(), fit.predict(self.columns, draws=True).tobytes())
@@ -178,10 +178,10 @@ class SameDraws(Case):
 
 
 class RowsInMemory(Case):
-    """What is looked at row by row: the same cells as columns, as Arrow and as a file, and nothing is written."""
+    """Functions that read row by row: the same cells as columns, as Arrow and as a file, and nothing is written."""
 
     def rows(self):
-        """Rows with cells of every kind, some of them missing, another order of columns, and one too many."""
+        """Rows with cells of every kind, some of them missing, in another order of columns, with one extra column."""
         rows = example(90)
         random = numpy.random.default_rng(2)
         rows["b"] = random.random(90) < 0.5
@@ -202,7 +202,7 @@ class RowsInMemory(Case):
         whole["b"] = numpy.random.default_rng(3).random(600) < 0.5
         whole["t"] = whole["z"] + 4.0
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # few draws will do
+            warnings.simplefilter("ignore")  # few draws suffice
             return sbps.fit(formula, whole, **{**OPTIONS, "ess": 50, **more})
 
     def same(self, fit, rows):
@@ -229,7 +229,7 @@ class RowsInMemory(Case):
     def test_of_numbers(self):
         self.check("y ~ x + z + t")
 
-    def test_of_texts_and_truths(self):
+    def test_of_strings_and_booleans(self):
         fit = self.check("y ~ x*b + g + poly(z, 2)")
         rows = self.rows()
         rows["g"][8] = "east"
@@ -265,7 +265,7 @@ class RowsInMemory(Case):
                 str(getattr(fit, name)(rows))
             str(fit.loo())
 
-    def test_whole_numbers_above_2_to_the_53_stay_apart(self):
+    def test_whole_numbers_above_2_to_the_53_stay_distinct(self):
         whole = dict(example(), id=2**53 + numpy.arange(600, dtype="int64") % 3)
         options = {**OPTIONS, "ess": 50}
         levels = [str(2**53 + k) for k in range(3)]
@@ -277,7 +277,7 @@ class RowsInMemory(Case):
         with self.assertRaisesRegex(sbps.BadData, "table:2: column 'id': 9007199254740993 has more digits than a number can hold"):
             sbps.fit("y ~ factor(id)", whole, **options)
 
-    def test_other_rows_are_noticed(self):
+    def test_changed_rows_are_detected(self):
         """Rows of another table, and arrays that were changed in place."""
         for formula, more in (("y ~ x + z", {}), ("y ~ x + (1 | g)", {"ranef": "all", "ess": 20}), ("y ~ x", {"storage": "given"})):
             whole = example()
@@ -309,7 +309,7 @@ class RowsInMemory(Case):
 
 
 class Display(types.ModuleType):
-    """What of IPython a notebook's progress needs."""
+    """The part of IPython that the progress line of a notebook needs."""
 
     def __init__(self, shown):
         super().__init__("IPython")
@@ -326,7 +326,7 @@ class Display(types.ModuleType):
         self.shown.append(("update", what))
 
 
-class Told(Case):
+class Reports(Case):
     @classmethod
     def setUpClass(cls):
         cls.columns = example()

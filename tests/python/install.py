@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The package works from where it was installed: by make install-python for the user, into a prefix, and by pip where
-that is there."""
+"""The installed package works: by make install-python for the user and into a prefix, and by pip if that is
+installed."""
 import importlib.util
 import os
 import subprocess
@@ -32,9 +32,9 @@ class Installed(Case):
         return self.do("bash", script, BUILD, sys.executable, *where, **more)
 
     def assert_works(self, below, **more):
-        said = self.do(sys.executable, "-c", USE, **more).splitlines()
-        self.assertTrue(said[0].startswith(below), said[0])
-        self.assertEqual(said[1], "['intercept', 'x', 'sigma']")
+        lines = self.do(sys.executable, "-c", USE, **more).splitlines()
+        self.assertTrue(lines[0].startswith(below), lines[0])
+        self.assertEqual(lines[1], "['intercept', 'x', 'sigma']")
 
     def test_for_the_user_and_again(self):
         for _ in range(2):
@@ -58,7 +58,7 @@ class Installed(Case):
         for name in ("pip", "setuptools", "wheel"):
             if not importlib.util.find_spec(name):
                 self.skipTest(name + " is not there")
-        source = self.path("source")  # building leaves things beside it
+        source = self.path("source")  # building writes files beside it
         self.do("cp", "-r", PACKAGE, source)
         self.do(sys.executable, "-m", "pip", "install", "-q", "--no-build-isolation", "--no-index", "--target",
                 self.path("target"), source)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Models written as a function of some rows: the posterior is that of the listed model, an exception in the function is the
-exception of the fit, and what cannot be is refused with a sentence."""
+exception of the fit, and invalid models are refused with a message."""
 import threading
 
 import numpy
@@ -57,7 +57,7 @@ class Posterior(Case):
             self.assert_same_posterior(own, listed)
         self.assertIn("function logistic", repr(own))
 
-    def test_with_parameters_that_are_no_weights(self):
+    def test_with_parameters_that_are_not_weights(self):
         model = sbps.Model(normal, ["a", "b", "log_sigma"], start=[0, 0, -0.5], prior_sd=[10, 10, 5])
         own = sbps.fit("z ~ x", table(), model=model, **QUICK)
         listed = sbps.fit("z ~ x", table(), family="gaussian", prior="normal(0,10)", prior_intercept="normal(0,10)",
@@ -105,7 +105,7 @@ class Failures(Case):
             self.assertIs(caught.exception, failing.failure)
             self.assertEqual(failing.calls, at)
 
-    def test_exceptions_that_are_no_errors(self):
+    def test_exceptions_that_are_not_errors(self):
         for kind in (SystemExit, KeyboardInterrupt, GeneratorExit):
             with self.assertRaises(kind):
                 sbps.fit("y ~ x", table(), model=Failing(10, kind()), **QUICK)
@@ -114,15 +114,15 @@ class Failures(Case):
         with self.assertRaisesRegex(kind, words):
             sbps.fit("y ~ x", table(), model=model, **{**QUICK, **more})
 
-    def test_what_is_no_answer(self):
-        self.refused(lambda w, x, y: None, "gives NoneType, expected two arrays")
-        self.refused(lambda w, x, y: logistic(w, x, y)[0], "gives ndarray, expected two arrays")
+    def test_invalid_return_values(self):
+        self.refused(lambda w, x, y: None, "returns NoneType, expected two arrays")
+        self.refused(lambda w, x, y: logistic(w, x, y)[0], "returns ndarray, expected two arrays")
         self.refused(lambda w, x, y: (0.0, logistic(w, x, y)[1]), r"log densities of shape \(1,\) for 7 rows, expected \(7,\)")
         self.refused(lambda w, x, y: (logistic(w, x, y)[0], logistic(w, x, y)[1].T),
                      r"gradients of shape \(2, 7\) for 7 rows, expected \(7, 2\)")
         self.refused(lambda w, x, y: ("a", "b"), "could not convert string to float", ValueError)
 
-    def test_what_contradicts_itself(self):
+    def test_contradictory_arguments(self):
         self.refused(lambda w, x, y: (logistic(w, x, y)[0], -logistic(w, x, y)[1]),
                      "gradient is not the derivative of its loglik: for parameter 0, 'intercept'", sbps.BadFile)
         self.refused(lambda w, x, y: (logistic(w, x, y)[0] - y.sum(), logistic(w, x, y)[1]),
@@ -130,14 +130,14 @@ class Failures(Case):
         self.refused(lambda w, x, y: (numpy.full(len(y), numpy.nan), logistic(w, x, y)[1]), "its loglik is -?nan",
                      sbps.BadData)
 
-    def test_what_is_no_model(self):
+    def test_invalid_models(self):
         self.refused(3, "no '3'")
         self.refused(logistic, "family", family="bernoulli")
         for wrong, words in (((3,), "a function of w, x and y"), ((logistic, "ab"), "a list of names")):
             with self.assertRaisesRegex(sbps.BadArg, words):
                 sbps.Model(*wrong)
         for wrong in ({"start": [1.0]}, {"prior_sd": 1}):
-            with self.assertRaisesRegex(sbps.BadArg, "name the parameters"):
+            with self.assertRaisesRegex(sbps.BadArg, "needs the argument parameters"):
                 sbps.Model(logistic, **wrong)
         with self.assertRaisesRegex(sbps.BadArg, "1 numbers for 2 parameters"):
             sbps.Model(logistic, ["a", "b"], start=[1.0])

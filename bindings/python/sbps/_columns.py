@@ -1,7 +1,7 @@
-"""Columns in memory as the library takes them: address and type of their values.
+"""Columns in memory in the form of the library: address and type of their values.
 
-Numpy numbers are borrowed in place, with any stride. Lists, texts and columns with missing cells other than NaN are
-copied. numpy is not needed, and nothing here imports it."""
+Numpy numbers are borrowed in place, with any stride. Lists, strings and columns with missing cells other than NaN are
+copied. This module works without numpy."""
 from __future__ import annotations
 
 import ctypes
@@ -18,7 +18,7 @@ DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, BOOL, S
 TYPE_OF_NUMPY = {"f8": DOUBLE, "f4": FLOAT, "i1": INT8, "i2": INT16, "i4": INT32, "i8": INT64, "u1": UINT8,
                  "u2": UINT16, "u4": UINT32, "u8": UINT64, "b1": BOOL}
 LEVELS_OF_BOOL = ("false", "true")
-INT64_MOST = 2**63 - 1
+INT64_MAX = 2**63 - 1
 
 
 @dataclass
@@ -49,10 +49,10 @@ def from_mapping(data: Mapping) -> list[Column]:
 def from_matrix(data: Any, names: Optional[Sequence[str]]) -> list[Column]:
     """The columns of a numpy matrix, in place."""
     if data.ndim != 2:
-        raise BadArg(f"expected an array of two dimensions, rows and columns, and this has {data.ndim}")
+        raise BadArg(f"expected an array of two dimensions, rows and columns, not of {data.ndim}")
     if names is None or len(names) != data.shape[1]:
         given = "none" if names is None else str(len(names))
-        raise BadArg(f"the array has {data.shape[1]} columns: expected as many names, and there are {given}")
+        raise BadArg(f"the array has {data.shape[1]} columns: expected as many names, got {given}")
     if len(set(names)) != len(names):
         raise BadArg("two columns have the same name")
     return from_mapping({name: data[:, j] for j, name in enumerate(names)})
@@ -60,7 +60,7 @@ def from_matrix(data: Any, names: Optional[Sequence[str]]) -> list[Column]:
 
 @dataclass
 class Entries:
-    """The entries of a sparse matrix that are not 0, by rows or by columns, in place; `keep` owns them."""
+    """The nonzero entries of a sparse matrix, by rows or by columns, borrowed in place; `matrix` owns them."""
 
     names: Sequence[str]
     rows: int
@@ -80,7 +80,7 @@ def from_sparse(data: Any, names: Optional[Sequence[str]]) -> Entries:
     """A matrix of scipy.sparse: csr and csc as they are, others by rows."""
     rows, count = data.shape
     if names is None or len(names) != count:
-        raise BadArg(f"the matrix has {count} columns: expected as many names, and there are "
+        raise BadArg(f"the matrix has {count} columns: expected as many names, got "
                      f"{'none' if names is None else len(names)}")
     if len(set(names)) != len(names):
         raise BadArg("two columns have the same name")
@@ -98,8 +98,8 @@ def from_interchange(data: Any) -> list[Column]:
     try:
         from pandas.api.interchange import from_dataframe
     except ImportError:
-        raise BadArg(f"{type(data).__name__} has __dataframe__, which pandas reads from 1.5 on, and that is not "
-                     "there") from None
+        raise BadArg(f"{type(data).__name__} has __dataframe__, which needs pandas 1.5 or later, and that is not "
+                     "installed") from None
     return from_frame(from_dataframe(data))
 
 
@@ -117,7 +117,7 @@ def from_values(name: str, values: Any) -> Column:
     if is_of(values, "numpy") and hasattr(values, "dtype"):
         return from_numpy(name, values)
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-        raise BadArg(f"column '{name}' is one {type(values).__name__}, expected a value for each row")
+        raise BadArg(f"column '{name}' is a single {type(values).__name__}, expected a value for each row")
     return from_list(name, list(values))
 
 
@@ -133,7 +133,7 @@ def from_pandas(name: str, values: Any) -> Column:
     if values.dtype.kind in "OUb":
         return from_list(name, values.astype(object).tolist())
     if values.dtype.kind not in "iuf":
-        raise no_type(name, values.dtype)
+        raise unsupported_type(name, values.dtype)
     if values.isna().any():
         return from_numpy(name, values.to_numpy(dtype="float64", na_value=math.nan))
     return from_numpy(name, values.to_numpy(dtype=getattr(values.dtype, "numpy_dtype", "float64")))
@@ -147,8 +147,8 @@ def from_categories(name: str, values: Any) -> Column:
     return column
 
 
-def no_type(name: str, what: Any) -> BadArg:
-    return BadArg(f"column '{name}' is of type {what}: expected numbers, truth values, texts or categories")
+def unsupported_type(name: str, what: Any) -> BadArg:
+    return BadArg(f"column '{name}' is of type {what}: expected numbers, booleans, strings or categories")
 
 
 def from_numpy(name: str, values: Any) -> Column:
@@ -158,7 +158,7 @@ def from_numpy(name: str, values: Any) -> Column:
         return from_list(name, values.tolist())
     if hasattr(values, "mask"):
         if values.dtype.kind not in "iuf":
-            raise no_type(name, f"masked {values.dtype}")
+            raise unsupported_type(name, f"masked {values.dtype}")
         values = values.astype("float64").filled(math.nan)
     if values.dtype.kind == "M":
         values = as_number(values)
@@ -166,20 +166,20 @@ def from_numpy(name: str, values: Any) -> Column:
         values = values.astype("float32")
     kind = TYPE_OF_NUMPY.get(values.dtype.str[1:])
     if kind is None:
-        raise no_type(name, values.dtype)
+        raise unsupported_type(name, values.dtype)
     if not values.dtype.isnative or (values.strides[0] == 0 and len(values) > 1):
-        values = values.astype(values.dtype.newbyteorder("=")).copy()  # a stride of 0 says nothing to the library
+        values = values.astype(values.dtype.newbyteorder("=")).copy()  # the library takes a stride of 0 for contiguous values
     stride = values.strides[0] if len(values) > 1 else 0
     return Column(name, kind, values.__array_interface__["data"][0], len(values), values, stride)
 
 
 def as_number(values: Any) -> Any:
-    """Dates as the library counts them: days since 1970 where the unit is days or longer, else seconds."""
+    """Dates as the library encodes them: days since 1970 if the unit is days or longer, else seconds."""
     import numpy
 
     unit, _ = numpy.datetime_data(values.dtype)
     if unit == "generic":
-        raise BadArg("an array of datetime64 without a unit")
+        raise BadArg("an array of datetime64 needs a unit")
     days = unit in ("D", "W", "M", "Y")
     since = values.astype("datetime64[D]") if days else values
     return (since - numpy.datetime64(0, "D")) / numpy.timedelta64(1, "D" if days else "s")
@@ -198,18 +198,18 @@ def simple(value: Any) -> Any:
 
 
 def from_list(name: str, values: list) -> Column:
-    """By the type of its values, which must be the same for all."""
+    """A column of the type of its values, which must all be of one type."""
     values = [simple(value) for value in values]
     kinds = {kind_of(value) for value in values if value is not None}
     if len(kinds) > 1 and kinds != {int, float}:
-        raise mixed(name, values)
+        raise mixed_types(name, values)
     if kinds == {str}:
-        return from_texts(name, values)
+        return from_strings(name, values)
     if kinds == {bool}:
-        return from_truths(name, values)
+        return from_booleans(name, values)
     if kinds - {int, float}:
-        raise no_type(name, kinds.pop().__name__)
-    if kinds == {int} and None not in values and all(abs(value) <= INT64_MOST for value in values):
+        raise unsupported_type(name, kinds.pop().__name__)
+    if kinds == {int} and None not in values and all(abs(value) <= INT64_MAX for value in values):
         return from_array(name, INT64, array("q", values))
     return from_array(name, DOUBLE, array("d", [math.nan if value is None else value for value in values]))
 
@@ -221,11 +221,11 @@ def kind_of(value: Any) -> type:
     return type(value)
 
 
-def mixed(name: str, values: list) -> BadArg:
+def mixed_types(name: str, values: list) -> BadArg:
     first = next(value for value in values if value is not None)
     row, other = next((i, value) for i, value in enumerate(values, 1)
                       if value is not None and kind_of(value) is not kind_of(first))
-    return BadArg(f"column '{name}' begins with {first!r} and has {other!r} in row {row}: expected values of one kind")
+    return BadArg(f"column '{name}' begins with {first!r} and has {other!r} in row {row}: expected values of one type")
 
 
 def from_array(name: str, kind: int, values: array) -> Column:
@@ -236,27 +236,27 @@ def encode(name: str, text: str) -> bytes:
     try:
         coded = text.encode("utf-8")
     except UnicodeEncodeError:
-        raise BadArg(f"column '{name}' holds {text!r}, which is no text in UTF-8") from None
+        raise BadArg(f"column '{name}' holds {text!r}, which cannot be encoded in UTF-8") from None
     if b"\0" in coded:
-        raise BadArg(f"column '{name}' holds {text!r}, which has a zero character in it")
+        raise BadArg(f"column '{name}' holds {text!r}, which contains a zero character")
     return coded
 
 
-def from_texts(name: str, values: list) -> Column:
-    """Each different text is stored once."""
+def from_strings(name: str, values: list) -> Column:
+    """Each distinct string is stored once."""
     known = {text: encode(name, text) for text in set(values) if text is not None}
     pointers = (c_char_p * len(values))(*[None if text is None else known[text] for text in values])
     return Column(name, STRING, ctypes.addressof(pointers), len(values), (pointers, known))
 
 
-def from_truths(name: str, values: list) -> Column:
+def from_booleans(name: str, values: list) -> Column:
     column = from_array(name, LEVEL, array("i", [-1 if value is None else int(value) for value in values]))
     column.levels = LEVELS_OF_BOOL
     return column
 
 
 def for_library(columns: Sequence[Column]) -> tuple[Any, list]:
-    """The array of structs, and what must stay alive while it is used."""
+    """The array of structs, and the objects that must stay alive while it is used."""
     structs, keep = (lib.Column * len(columns))(), [columns]
     for struct, column in zip(structs, columns):
         levels = (c_char_p * len(column.levels))(*[encode(column.name, level) for level in column.levels])

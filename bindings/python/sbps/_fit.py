@@ -56,13 +56,13 @@ class Fit:
     def __init__(self, outcome: Outcome, table: _tables.Table, origin: bytes = b"the fit") -> None:
         self._result = outcome.result
         self._table = table
-        self._origin = origin  # for sentences
+        self._origin = origin  # for messages
         self._lock = threading.RLock()  # a run may be used by one thread at a time
         self._free = weakref.finalize(self, lib.plain, "result_destroy", outcome.result)
         self.chosen: str = outcome.chosen
-        """What was chosen: priors, sizes, sampler and its settings. Empty for a fit that was read."""
+        """Description of the run: priors, sizes, sampler and its settings. Empty for a fit that was read from a file."""
         self.notes: list[str] = outcome.notes
-        """What there is to know of how the table was read."""
+        """Notes on how the table was read."""
         self.interrupted: bool = outcome.interrupted
         """Whether Ctrl-C ended the run early."""
 
@@ -81,10 +81,10 @@ class Fit:
 
     def _parameters(self) -> list[lib.Parameter]:
         with self._lock:
-            told = [lib.Parameter() for _ in range(lib.plain("result_dim", self._result))]
-            for index, parameter in enumerate(told):
+            parameters = [lib.Parameter() for _ in range(lib.plain("result_dim", self._result))]
+            for index, parameter in enumerate(parameters):
                 lib.call("result_parameter", self._result, index, byref(parameter))
-            return told
+            return parameters
 
     @cached_property
     def draws(self) -> Any:
@@ -101,15 +101,15 @@ class Fit:
         return frame(self._rows(), "name")
 
     def _rows(self) -> list[dict]:
-        return rows_of(self._told("result_summary", lib.CSV))
+        return rows_of(self._text_of("result_summary", lib.CSV))
 
-    def _told(self, name: str, *arguments: Any, behind: tuple = ()) -> str:
+    def _text_of(self, name: str, *arguments: Any, trailing: tuple = ()) -> str:
         with self._lock:
-            return lib.told(name, self._result, *arguments, behind=behind)
+            return lib.text_of(name, self._result, *arguments, trailing=trailing)
 
     def __repr__(self) -> str:
         """The text of `sbps summary`."""
-        return self._told("result_summary", lib.TEXT).rstrip("\n")
+        return self._text_of("result_summary", lib.TEXT).rstrip("\n")
 
     def _repr_html_(self) -> str:
         return html_table(self._rows())
@@ -118,8 +118,8 @@ class Fit:
         """Problems of the run and what to do about them, as `sbps diagnose` prints them.
 
         `fit.diagnose()["findings"]` is a list, empty if there are none."""
-        return Report(self._told("result_findings"),
-                      lambda: self._told("result_diagnose", behind=(byref(c_size_t()),)))
+        return Report(self._text_of("result_findings"),
+                      lambda: self._text_of("result_diagnose", trailing=(byref(c_size_t()),)))
 
     def to_netcdf(self, path: Path) -> None:
         """Write the run as `sbps sample -o` does, for `sbps.read`, the command line, ArviZ and xarray. The ending
@@ -152,14 +152,14 @@ class Fit:
         `[row, draw]`, for models of classes `[row, class, draw]`. See docs/predict.md."""
         pieces: list[bytes] = []
         take = lib.Take(lambda _, piece, count: pieces.append(ctypes.string_at(piece, count)) or True)
-        told = counts(max_draws=max_draws, seed=seed, threads=threads)
+        sizes = counts(max_draws=max_draws, seed=seed, threads=threads)
         rows, done = _tables.take(new, names).rows(), lib.Predicted()
         how = lib.Prediction(kind=kind.encode(), new_levels=new_levels.encode(), draws=draws, take=take,
-                             frame=rows.frame, **told)
+                             frame=rows.frame, **sizes)
         with self._lock:
             lib.call("predict", self._result, self._origin, rows.path, byref(how), byref(done))
         if done.all_levels_new:
-            warnings.warn("the fit has no group effects: every level was treated as a new one; ranef=\"all\" keeps them",
+            warnings.warn("the fit stores no group effects: every level was treated as a new one; fit with ranef=\"all\" to store them",
                           SbpsWarning, stacklevel=2)
         lines = rows_of(b"".join(pieces).decode("utf-8"))
         return drawn(lines) if draws else frame(lines, "row")
@@ -185,10 +185,10 @@ class Fit:
     def report(self, path: Path, data: Any = None, *, names: Optional[Sequence[str]] = None) -> None:
         """Write the run as one page of HTML; with `data`, its own table, also checks of the rows. See docs/report.md."""
         if data is None:
-            page = self._told("result_page", None, None, None)
+            page = self._text_of("result_page", None, None, None)
         else:
             rows = _tables.take(data, names).rows()
-            page = self._told("result_page", self._origin, rows.path,
+            page = self._text_of("result_page", self._origin, rows.path,
                               byref(scoring(rows.frame, None, DRAWS_SCORED, 1, 0)))
         lib.call("text_write", page.encode("utf-8"), os.fsencode(path))
 
@@ -196,11 +196,11 @@ class Fit:
         return self._table if data is None else _tables.take(data, names)
 
     def _on_rows(self, name: str, table: _tables.Table, *how: Any) -> Report:
-        def tell(form: int) -> str:
+        def render(form: int) -> str:
             rows = table.rows()
-            return self._told(name, self._origin, rows.path, byref(scoring(rows.frame, *how)), form)
+            return self._text_of(name, self._origin, rows.path, byref(scoring(rows.frame, *how)), form)
 
-        return Report(tell(lib.JSON), lambda: tell(lib.TEXT))
+        return Report(render(lib.JSON), lambda: render(lib.TEXT))
 
 
 def scoring(table: Any, rows: Optional[int], max_draws: int, seed: int, threads: int) -> lib.Scoring:
@@ -209,10 +209,10 @@ def scoring(table: Any, rows: Optional[int], max_draws: int, seed: int, threads:
 
 
 def counts(**given: int) -> dict[str, int]:
-    """Whole numbers that are not below 0, which ctypes would take for large ones."""
+    """Checks that whole numbers are not negative; ctypes would convert negative ones to large ones."""
     for name, value in given.items():
         if isinstance(value, bool) or not hasattr(value, "__index__") or value < 0:
-            raise BadArg(f"{name}: {value!r} is out of range: expected a whole number from 0 on")
+            raise BadArg(f"{name}: {value!r} is out of range: expected a whole number N >= 0")
     return {name: int(value) for name, value in given.items()}
 
 
@@ -231,7 +231,7 @@ def copied(values: Any, shape: list[int]) -> Any:
 
 
 def nested(flat: list[float], shape: list[int]) -> list:
-    """Rows of rows of the last index."""
+    """Nested lists of the given shape."""
     if len(shape) == 1:
         return flat
     part = math.prod(shape[1:])
@@ -281,11 +281,11 @@ def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] =
     data: a file name (or several), a dict of columns, a pandas data frame, a matrix of numpy or scipy.sparse with
     `names` of its columns, or anything with `__arrow_c_stream__` or `__dataframe__`.
     family: as in R: "gaussian", "bernoulli", "poisson", ...
-    model: in place of a family: a model by the command line's name, or one of your own, a function `rows(w, x, y)` that
+    model: in place of a family, the name of a model as on the command line, or a function `rows(w, x, y)` that
     returns log densities and gradients (see `sbps.Model`).
-    prior: of the coefficients, such as "normal(0,2.5)". seed: the same seed gives the same draws. ess: effective sample
-    size to stop at.
-    progress: a line on standard error during the run; None: only where that is a terminal.
+    prior: prior of the coefficients, such as "normal(0,2.5)". seed: the same seed gives the same draws. ess: the run stops
+    at this effective sample size.
+    progress: show a progress line on standard error; None: only if standard error is a terminal.
     options: all other options of the command line, with _ for -, such as `chains=2`, `prior_sigma="exponential(1)"`.
 
     The command line gives the same draws for the same table, options and seed, to the last bit. Ctrl-C ends the run
@@ -299,31 +299,31 @@ def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] =
     own = model if isinstance(model, Model) else Model(model) if callable(model) else None
     given = {"formula": formula, "family": family, "model": None if own else model, "prior": prior, "seed": seed,
              "ess": ess, **options}
-    if any(word is not None and not isinstance(word, str) for word in (formula, family)):
-        raise BadArg("formula and family are texts, such as \"y ~ x\" and \"bernoulli\"")
+    if any(value is not None and not isinstance(value, str) for value in (formula, family)):
+        raise BadArg("formula and family are strings, such as \"y ~ x\" and \"bernoulli\"")
     table = _tables.take(data, names)
     outcome = sample(Sampling(table, given, bar(progress), own))
     made = Fit(outcome, table)
     keep_call(made, {**given, "model": own.name if own else model})
-    tell(made, outcome.warnings, outcome.budget)
+    issue_warnings(made, outcome.warnings, outcome.budget)
     return made
 
 
 def keep_call(made: Fit, given: dict) -> None:
     """Records the call in the run file."""
-    words = ", ".join(f"{name}={as_text(value)!r}" for name, value in given.items() if value is not None)
-    lib.call("result_set_command", made._result, f"sbps.fit({words})".encode("utf-8"))
+    arguments = ", ".join(f"{name}={as_text(value)!r}" for name, value in given.items() if value is not None)
+    lib.call("result_set_command", made._result, f"sbps.fit({arguments})".encode("utf-8"))
 
 
-def tell(made: Fit, heard: Sequence[str], budget: float) -> None:
+def issue_warnings(made: Fit, messages: Sequence[str], budget: float) -> None:
     """Issues the warnings that the command line prints at the end, and those of the run."""
-    for words in [*heard, *doubts(made._parameters(), budget)]:
-        warnings.warn(words, SbpsWarning, stacklevel=3)
+    for message in [*messages, *convergence_warnings(made._parameters(), budget)]:
+        warnings.warn(message, SbpsWarning, stacklevel=3)
 
 
-def doubts(parameters: Sequence[lib.Parameter], budget: float) -> Iterator[str]:
+def convergence_warnings(parameters: Sequence[lib.Parameter], budget: float) -> Iterator[str]:
     """Warnings about the largest R-hat and the largest stated bias."""
-    more = "; diagnose() of the fit says more"
+    more = "; call diagnose() of the fit for details"
     rhats = [one.rhat for one in parameters if not math.isnan(one.rhat)]
     if not rhats:
         yield "too few draws to check whether the chains agree"

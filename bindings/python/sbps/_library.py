@@ -93,11 +93,11 @@ class Scoring(Sized):
                 ("encoding", c_char_p), ("frame", POINTER(Frame))]
 
 
-TEXT_OUT = POINTER(c_void_p)  # a string to be given back
+TEXT_OUT = POINTER(c_void_p)  # a string that sbps_free releases
 HANDLE_OUT = POINTER(c_void_p)
 ON_ROWS = [c_void_p, c_char_p, c_char_p, POINTER(Scoring), c_int, TEXT_OUT]
 
-# Functions that return a status and take an error behind these.
+# Functions that return a status and take an error after these arguments.
 CHECKED = {
     "options_create": [HANDLE_OUT],
     "options_set": [c_void_p, c_char_p, c_char_p],
@@ -129,7 +129,7 @@ CHECKED = {
     "text_write": [c_char_p, c_char_p],
 }
 
-# The others: what they return, and what they take.
+# The other functions: return type and argument types.
 PLAIN = {
     "free": (None, [c_void_p]),
     "options_get": (c_char_p, [c_void_p, c_char_p]),
@@ -151,7 +151,7 @@ PLAIN = {
 
 
 def candidates() -> Iterator[str]:
-    """Names to load; the first that exists is taken."""
+    """Names to load, in order; the first that loads is used."""
     named = os.environ.get("SBPS_LIBRARY")
     if named:
         yield named
@@ -166,14 +166,14 @@ def candidates() -> Iterator[str]:
 
 def load() -> ctypes.CDLL:
     """The library, with every function's types declared."""
-    refused = []
+    failures = []
     for name in candidates():
         try:
             return declare(ctypes.CDLL(name))
         except (OSError, AttributeError) as error:
-            refused.append(str(error))
-    raise ImportError("the library of sbps is not found: install it (make install), or name libsbps.so in "
-                      "SBPS_LIBRARY; " + "; ".join(refused))
+            failures.append(str(error))
+    raise ImportError("the library of sbps is not found: install it (make install), or set SBPS_LIBRARY to the "
+                      "path of libsbps.so; " + "; ".join(failures))
 
 
 def declare(library: ctypes.CDLL) -> ctypes.CDLL:
@@ -201,9 +201,9 @@ def call(name: str, *arguments: Any) -> None:
         raise exception(status, error.text.decode("utf-8", "replace"))
 
 
-def exception(status: int, sentence: str) -> SbpsError:
+def exception(status: int, message: str) -> SbpsError:
     known = BY_STATUS[status] if status < len(BY_STATUS) else None
-    return (known or SbpsError)(sentence)
+    return (known or SbpsError)(message)
 
 
 def made(name: str, *arguments: Any) -> c_void_p:
@@ -213,10 +213,10 @@ def made(name: str, *arguments: Any) -> c_void_p:
     return handle
 
 
-def told(name: str, *arguments: Any, behind: tuple = ()) -> str:
-    """The text that a function returns; `behind` are arguments that follow it."""
+def text_of(name: str, *arguments: Any, trailing: tuple = ()) -> str:
+    """The text that a function returns; `trailing` are the arguments after it."""
     text = c_void_p()
-    call(name, *arguments, byref(text), *behind)
+    call(name, *arguments, byref(text), *trailing)
     try:
         return ctypes.string_at(text).decode("utf-8", "replace")
     finally:

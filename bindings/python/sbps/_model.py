@@ -1,4 +1,4 @@
-"""A model as a function of some rows: log density and gradient of each."""
+"""A model as a function of a block of rows, which returns the log density and gradient of each."""
 from __future__ import annotations
 
 import ctypes
@@ -12,7 +12,7 @@ DOUBLE_BYTES = sizeof(c_double)
 
 
 class Model:
-    """A likelihood of your own, for `sbps.fit(..., model=...)`.
+    """A user-defined likelihood, for `sbps.fit(..., model=...)`.
 
     rows: a function `rows(w, x, y)` that returns two arrays: log p of each of the n rows, and its gradient in w, n by
     the number of parameters. `x` is n by columns, the intercept's 1 first (`no_intercept=True` leaves it out), `y` the
@@ -35,9 +35,9 @@ class Model:
     def __init__(self, rows: Callable[[Any, Any, Any], tuple], parameters: Optional[Sequence[str]] = None, *,
                  start: Optional[Sequence[float]] = None, prior_sd: Any = None, name: Optional[str] = None) -> None:
         if not callable(rows):
-            raise BadArg(f"a model is a function of w, x and y, and this is {type(rows).__name__}")
+            raise BadArg(f"a model is a function of w, x and y, not {type(rows).__name__}")
         if isinstance(parameters, str):
-            raise BadArg("parameters is a list of names, and this is one text")
+            raise BadArg("parameters: expected a list of names, not one string")
         self.rows = rows
         self.parameters = None if parameters is None else [str(one) for one in parameters]
         self.start = self._each("start", start)
@@ -49,7 +49,7 @@ class Model:
         if given is None:
             return None
         if self.parameters is None:
-            raise BadArg(f"{what}: name the parameters that it is for")
+            raise BadArg(f"{what} needs the argument parameters, the names of the parameters")
         numbers = [float(given)] * len(self.parameters) if isinstance(given, (int, float)) else [float(v) for v in given]
         if len(numbers) != len(self.parameters):
             raise BadArg(f"{what}: {len(numbers)} numbers for {len(self.parameters)} parameters")
@@ -62,7 +62,7 @@ def plain_name(rows: Any) -> str:
 
 
 class Bound:
-    """A model as the library calls it, for one run. The first exception of the function is kept in `failure`."""
+    """A model in the form that the library calls, for one run. `failure` is the first exception of the function."""
 
     def __init__(self, model: Model, is_over: Callable[[], bool]) -> None:
         try:
@@ -73,43 +73,44 @@ class Bound:
         self.failure: Optional[BaseException] = None
         names = [one.encode("utf-8") for one in model.parameters or ()]
         self._keep = [(c_char_p * len(names))(*names), numbers(model.start), numbers(model.prior_sd),
-                      lib.RowsFunction(self._answer)]
+                      lib.RowsFunction(self._evaluate)]
         self.struct = lib.ModelFunction(struct_size=sizeof(lib.ModelFunction), name=model.name.encode("utf-8"),
                                         rows=self._keep[3], dim=len(names), start=self._keep[1],
                                         prior_sd=self._keep[2])
         if names:
             self.struct.names = self._keep[0]
 
-    def _answer(self, _: Any, batch: Any) -> bool:
-        asked = batch.contents
+    def _evaluate(self, _: Any, batch: Any) -> bool:
+        request = batch.contents
         try:
             if self.is_over():
                 return False
-            self._say(asked)
+            self._fill(request)
             return True
-        except BaseException as failure:  # into the library no exception may go
+        except BaseException as failure:  # no exception may propagate into the library
             self.failure = self.failure or failure
-            words = f"{type(failure).__name__}: {failure}".encode("utf-8", "replace")[:asked.text_size - 1]
-            ctypes.memmove(asked.text, words + b"\0", len(words) + 1)
+            message = f"{type(failure).__name__}: {failure}".encode("utf-8", "replace")[:request.text_size - 1]
+            ctypes.memmove(request.text, message + b"\0", len(message) + 1)
             return False
 
-    def _say(self, asked: Any) -> None:
-        n, dim, columns = asked.n, asked.dim, asked.columns
-        told = self.model.rows(self._array(asked.w, dim), self._array(asked.x, n * columns).reshape(n, columns),
-                               self._array(asked.y, n))
-        if not isinstance(told, tuple) or len(told) != 2:
-            raise BadArg(f"the model gives {type(told).__name__}, expected two arrays: log densities and gradients")
-        self._hand_over("log densities", told[0], asked.loglik, (n,))
-        self._hand_over("gradients", told[1], asked.gradient, (n, dim))
+    def _fill(self, request: Any) -> None:
+        """Calls the function on the rows of a request and copies its values into it."""
+        n, dim, columns = request.n, request.dim, request.columns
+        values = self.model.rows(self._array(request.w, dim), self._array(request.x, n * columns).reshape(n, columns),
+                                 self._array(request.y, n))
+        if not isinstance(values, tuple) or len(values) != 2:
+            raise BadArg(f"the model returns {type(values).__name__}, expected two arrays: log densities and gradients")
+        self._copy("log densities", values[0], request.loglik, (n,))
+        self._copy("gradients", values[1], request.gradient, (n, dim))
 
     def _array(self, address: int, count: int) -> Any:
-        """A copy that cannot be written to, and may be kept."""
+        """A read-only copy, which the function may keep."""
         return self.numpy.frombuffer(ctypes.string_at(address, count * DOUBLE_BYTES))
 
-    def _hand_over(self, what: str, told: Any, to: Optional[int], shape: tuple) -> None:
-        values = self.numpy.ascontiguousarray(told, dtype="float64")
+    def _copy(self, what: str, returned: Any, to: Optional[int], shape: tuple) -> None:
+        values = self.numpy.ascontiguousarray(returned, dtype="float64")
         if values.shape != shape:
-            raise BadArg(f"the model gives {what} of shape {values.shape} for {shape[0]} rows, expected {shape}")
+            raise BadArg(f"the model returns {what} of shape {values.shape} for {shape[0]} rows, expected {shape}")
         if to:
             ctypes.memmove(to, values.ctypes.data, values.nbytes)
 

@@ -27,11 +27,11 @@ def duration(seconds: float) -> str:
 
 
 def fields(state: Progress) -> list[str]:
-    """The known fields, the most important first."""
-    share = min(max(state.share_done, 0.0), 1.0) if math.isfinite(state.share_done) else 0.0
-    full = 0 if state.warming_up else int(share * BAR_CELLS)
+    """The fields whose values are known, the most important first."""
+    done = min(max(state.share_done, 0.0), 1.0) if math.isfinite(state.share_done) else 0.0
+    full = 0 if state.warming_up else int(done * BAR_CELLS)
     shown = ["[" + "#" * full + "." * (BAR_CELLS - full) + "]"]
-    shown.append("warming up" if state.warming_up else f"{math.floor(100 * share):3d}%")
+    shown.append("warming up" if state.warming_up else f"{math.floor(100 * done):3d}%")
     if math.isfinite(state.seconds_left) and state.seconds_left >= 0:
         shown.append(duration(state.seconds_left) + " left")
     if not state.warming_up and state.min_ess > 0:
@@ -83,10 +83,10 @@ class NotebookBar(Bar):
         self.display, self.handle = display, None
 
     def show(self, state: Progress) -> None:
-        self.tell(line(state, NOTEBOOK_WIDTH))
+        self.update(line(state, NOTEBOOK_WIDTH))
         self.drawn, self.next = True, time.monotonic() + BAR_SECONDS
 
-    def tell(self, text: str) -> None:
+    def update(self, text: str) -> None:
         shown = {"text/plain": text, "text/html": f"<pre>{html.escape(text)}</pre>"}
         if self.handle is None:
             self.handle = self.display(shown, raw=True, display_id=True)
@@ -95,7 +95,7 @@ class NotebookBar(Bar):
 
     def close(self) -> None:
         if self.drawn:
-            self.tell("")
+            self.update("")
 
 
 def notebook_display() -> Any:
@@ -110,7 +110,7 @@ def notebook_display() -> Any:
 
 
 def bar(wanted: Optional[bool]) -> Bar:
-    """None: if standard error is a terminal, and in a notebook."""
+    """The progress line. `wanted` None: shown if standard error is a terminal, and in a notebook."""
     stream, display = sys.stderr, notebook_display()
     if display is not None and wanted is not False:
         return NotebookBar(display)

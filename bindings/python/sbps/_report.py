@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterator
 
 
 class Report(Mapping):
-    """The numbers of a report by their names; `print` shows the command line's text.
+    """The numbers of a report by name; `print` shows the text of the command line.
 
     >>> report = Report('{"elpd": -12.5}', lambda: "elpd -12.5\\n")
     >>> report["elpd"]
@@ -19,9 +19,9 @@ class Report(Mapping):
     elpd -12.5
     """
 
-    def __init__(self, numbers: str, words: Callable[[], str]) -> None:
+    def __init__(self, numbers: str, render: Callable[[], str]) -> None:
         self._numbers = json.loads(numbers)
-        self._words: Callable[[], str] = words
+        self._render: Callable[[], str] = render
         self._text: str = ""
 
     def __getitem__(self, name: str) -> Any:
@@ -34,7 +34,7 @@ class Report(Mapping):
         return len(self._numbers)
 
     def __str__(self) -> str:
-        self._text = self._text or self._words()
+        self._text = self._text or self._render()
         return self._text.rstrip("\n")
 
     __repr__ = __str__

@@ -1,7 +1,7 @@
 """A run from options to result, on a thread of its own.
 
 Python handles Ctrl-C on its main thread and between its own steps. So the library works on another thread, while the
-calling thread waits where it can be interrupted: the run is then stopped, and its draws are kept."""
+calling thread waits and can be interrupted: the run is then stopped, and its draws are kept."""
 from __future__ import annotations
 
 import math
@@ -20,8 +20,8 @@ from .errors import BadArg, SbpsError
 
 ELSEWHERE = {
     "output": "to_netcdf(path) of the fit writes it",
-    "dry-run": "it draws nothing",
-    "watch": "it is of the command line",
+    "dry-run": "it makes no draws",
+    "watch": "it is an option of the command line only",
 }
 
 
@@ -52,7 +52,7 @@ def set_options(options: c_void_p, given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         name = name.replace("_", "-")
         if name in ELSEWHERE:
-            raise BadArg(f"{name.replace('-', '_')} is no option of fit: {ELSEWHERE[name]}")
+            raise BadArg(f"{name.replace('-', '_')} is not an option of fit: {ELSEWHERE[name]}")
         if value is not None:
             lib.call("options_set", options, name.encode(), as_text(value).encode())
     config = lib.plain("options_get", options, b"config")
@@ -70,9 +70,9 @@ class Sampling:
     def __init__(self, table: Table, given: Mapping[str, Any], bar: Bar, model: Optional[Model] = None) -> None:
         self.table, self.given, self.bar = table, given, bar
         self.model = None if model is None else Bound(model, self.is_over)
-        self.lock = threading.Lock()  # of `run`, which `stop` reaches for from another thread
+        self.lock = threading.Lock()  # protects `run` and `made`: `stop` is called from another thread
         self.run: Optional[c_void_p] = None
-        self.made: Optional[c_void_p] = None  # the table, while a run is made of it
+        self.made: Optional[c_void_p] = None  # the table, while set-up runs
         self.stopped = False
 
     def stop(self) -> bool:
@@ -86,10 +86,10 @@ class Sampling:
             return self.run is not None
 
     def is_over(self) -> bool:
-        """Did the user stop it during set-up?"""
+        """True if the user stopped the call during set-up."""
         return self.stopped and self.run is None
 
-    def do(self) -> Outcome:
+    def execute(self) -> Outcome:
         options = lib.made("options_create")
         try:
             set_options(options, self.given)
@@ -118,10 +118,10 @@ class Sampling:
                 self.run = run
                 if self.stopped:
                     raise Stopped
-            chosen = lib.told("run_describe", run)
-            warnings = self.fly(run)
+            chosen = lib.text_of("run_describe", run)
+            warnings = self.advance(run)
             budget = float(lib.plain("options_get", options, b"bias-budget"))
-            return Outcome(self.keep(run, options), chosen, notes_of(table), warnings, self.stopped, budget)
+            return Outcome(self.take_result(run, options), chosen, notes_of(table), warnings, self.stopped, budget)
         finally:
             with self.lock:
                 self.run = None
@@ -143,30 +143,31 @@ class Sampling:
             with self.lock:
                 self.made = None
 
-    def fly(self, run: c_void_p) -> list[str]:
+    def advance(self, run: c_void_p) -> list[str]:
         finished, warnings = c_bool(False), []
         try:
             while not finished.value:
                 lib.call("run_advance", run, byref(finished))
-                self.hear(run, warnings)
+                self.poll(run, warnings)
         finally:
             self.bar.close()
         return warnings
 
-    def hear(self, run: c_void_p, warnings: list[str]) -> None:
-        news = lib.Error()
-        if lib.plain("run_warning", run, byref(news)):
-            warnings.append(news.text.decode("utf-8", "replace"))
+    def poll(self, run: c_void_p, warnings: list[str]) -> None:
+        """Collects a new warning of the run and updates the progress line."""
+        warning = lib.Error()
+        if lib.plain("run_warning", run, byref(warning)):
+            warnings.append(warning.text.decode("utf-8", "replace"))
         if self.bar.is_due():
             state = lib.Progress()
             lib.plain("run_progress", run, byref(state))
             self.bar.show(state)
 
-    def keep(self, run: c_void_p, options: c_void_p) -> c_void_p:
+    def take_result(self, run: c_void_p, options: c_void_p) -> c_void_p:
         result = lib.made("result_from_run", run)
         if lib.plain("result_draws", result) == 0:
             lib.plain("result_destroy", result)
-            raise Stopped if self.stopped else BadArg("no draws were made before the run was to stop")
+            raise Stopped if self.stopped else BadArg("the run stopped before it had made any draws")
         effects = lib.plain("options_get", options, b"ranef")
         if effects not in (b"none", b"all"):
             lib.call("run_effects", run, effects, None)
@@ -177,8 +178,8 @@ def notes_of(table: c_void_p) -> list[str]:
     return lib.plain("table_notes", table).decode("utf-8", "replace").splitlines()
 
 
-def apart(work: Callable[[], Outcome]) -> "Future[Outcome]":
-    """Runs on another thread."""
+def in_thread(work: Callable[[], Outcome]) -> "Future[Outcome]":
+    """Starts `work` on another thread."""
     future: "Future[Outcome]" = Future()
 
     def do() -> None:
@@ -192,8 +193,8 @@ def apart(work: Callable[[], Outcome]) -> "Future[Outcome]":
 
 
 def sample(sampling: Sampling) -> Outcome:
-    """Waits for the run. The first Ctrl-C ends it and keeps its draws; before there are any it ends set-up, too."""
-    future = apart(sampling.do)
+    """Waits for the run. The first Ctrl-C ends it and keeps its draws; before there are any, it ends set-up."""
+    future = in_thread(sampling.execute)
     try:
         return future.result()
     except KeyboardInterrupt:
@@ -203,5 +204,5 @@ def sample(sampling: Sampling) -> Outcome:
         outcome = future.result()
     except Stopped:
         raise KeyboardInterrupt from None
-    print("sbps: interrupted: keeping what there is", file=sys.stderr)  # where the line of progress was
+    print("sbps: interrupted: keeping the draws so far", file=sys.stderr)  # replaces the progress line
     return outcome

@@ -1,4 +1,4 @@
-"""The kinds of tables that a user may pass, and how the library receives them."""
+"""The kinds of tables that a user may pass, and their conversion for the library."""
 from __future__ import annotations
 
 import ctypes
@@ -61,7 +61,7 @@ class ColumnTable(Table):
 
 
 class SparseTable(Table):
-    """A matrix of which only the entries that are not 0 are passed on."""
+    """A sparse matrix: only its nonzero entries are passed on."""
 
     def __init__(self, entries: _columns.Entries) -> None:
         self.entries = entries
@@ -94,13 +94,13 @@ class ArrowTable(Table):
 
 
 class NoTable(Table):
-    """For models that are a density."""
+    """For models without rows, which are a density in closed form."""
 
     def open(self, options: c_void_p, watch: Any) -> c_void_p:
         return lib.made("table_none")
 
     def rows(self) -> Rows:
-        raise BadArg("which rows? The fit has no table of its own: name one")
+        raise BadArg("the fit has no table of its own: pass the rows as `data`")
 
 
 def stream_of(capsule: Any) -> int:
@@ -135,5 +135,5 @@ def take(data: Any, names: Optional[Sequence[str]] = None) -> Table:
         return ArrowTable(data)
     if hasattr(data, "__dataframe__"):
         return ColumnTable(_columns.from_interchange(data))
-    raise BadArg(f"{type(data).__name__} is no table: expected a file name, a dict of columns, a data frame, a numpy array "
-                 "or scipy.sparse matrix with names, or what has __arrow_c_stream__ or __dataframe__")
+    raise BadArg(f"{type(data).__name__} is not a table: expected a file name, a dict of columns, a data frame, a numpy array "
+                 "or scipy.sparse matrix with names, or an object with __arrow_c_stream__ or __dataframe__")

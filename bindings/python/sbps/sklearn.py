@@ -25,7 +25,7 @@ except ImportError:  # before scikit-learn 1.6
         return estimator._validate_data(*arrays, **how)
 
 TARGET = "y"
-EXACT = 1e-6  # relative: no more is left than rounding leaves, also of floats
+EXACT = 1e-6  # relative: residuals of this size are rounding errors, also of 32-bit floats
 
 
 def columns_of(matrix: Any) -> dict[str, Any]:
@@ -33,11 +33,11 @@ def columns_of(matrix: Any) -> dict[str, Any]:
 
 
 def exact_fit(matrix: Any, target: Any) -> Any:
-    """The shortest intercept and weights that fit exactly; None if there are none."""
+    """The intercept and weights of minimal norm that fit exactly; None if there are none."""
     whole = numpy.column_stack([numpy.ones(len(matrix)), matrix]).astype(float)
     weights = numpy.linalg.lstsq(whole, target.astype(float), rcond=None)[0]
-    left = numpy.abs(whole @ weights - target).max()
-    return weights if left <= EXACT * max(1.0, numpy.abs(target).max()) else None
+    residual = numpy.abs(whole @ weights - target).max()
+    return weights if residual <= EXACT * max(1.0, numpy.abs(target).max()) else None
 
 
 class Estimator(BaseEstimator):
@@ -57,8 +57,8 @@ class Estimator(BaseEstimator):
         """Means of the response; `[row, class]` where there are classes."""
         check_is_fitted(self)
         matrix = validate_data(self, X, reset=False)
-        told = self.fit_.predict(columns_of(matrix), max_draws=0)
-        means = told["mean"].to_numpy() if hasattr(told, "to_numpy") else numpy.array([row["mean"] for row in told])
+        rows = self.fit_.predict(columns_of(matrix), max_draws=0)
+        means = rows["mean"].to_numpy() if hasattr(rows, "to_numpy") else numpy.array([row["mean"] for row in rows])
         return means.reshape(len(matrix), -1)
 
 
@@ -68,8 +68,8 @@ class SbpsRegressor(RegressorMixin, Estimator):
     def fit(self, X: Any, y: Any) -> "SbpsRegressor":
         """Draw from the posterior of the coefficients; `fit_` has the draws.
 
-        Where the columns predict the target without an error the residual sd has no posterior. Its limit as the sd
-        goes to 0 is the exact fit: `predict` then returns that, from `exact_`; `fit_` is None, and a warning says so."""
+        If the columns predict the target without error, the residual sd has no posterior. The limit as the sd goes to 0
+        is the exact fit: `predict` then uses `exact_`, `fit_` is None, and a warning is issued."""
         matrix, target = validate_data(self, X, y, y_numeric=True, ensure_min_samples=2)
         self.exact_ = None
         try:
@@ -99,7 +99,7 @@ class SbpsClassifier(ClassifierMixin, Estimator):
         check_classification_targets(target)
         self.classes_, codes = numpy.unique(target, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError("SbpsClassifier: there is one class, expected two at least")
+            raise ValueError("SbpsClassifier: there is one class, expected at least two")
         self.fit_ = self._draw(matrix, codes, "bernoulli" if len(self.classes_) == 2 else "categorical")
         return self
 
