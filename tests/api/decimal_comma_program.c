@@ -1,5 +1,5 @@
-/* Prints what the library says with numbers in it. The argument tells which decimal point the
- * locale of the environment is to have. */
+/* Prints texts of the library that contain numbers. The argument is the decimal point that the
+ * locale of the environment must have. */
 #include "sbps.h"
 
 #include <locale.h>

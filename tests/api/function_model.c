@@ -1,5 +1,6 @@
-/* A model handed over as a function of some rows: its posterior is that of the listed model with the same density, failures on
- * the way end the run with its own words, wherever they happen, and what cannot be is refused. */
+/* A model as a function: its posterior is that of the listed model with the same density; a
+ * failure in it ends the run with its message, wherever it happens; invalid models are refused.
+ * */
 #include "check.h"
 
 #include "sbps.h"
@@ -13,11 +14,11 @@ typedef struct {
     pthread_t home;
     bool elsewhere;   /* it was called on another thread */
     size_t calls;     /* so far */
-    size_t limit;     /* calls, the next one fails; 0: none does */
+    size_t limit;     /* the call after this many fails; 0: none */
     size_t failures;  /* so far */
     double tilt;      /* added to the first parameter's gradient */
-    bool sums;        /* wrong: the first row gets what all say */
-    const char *text; /* of the failure */
+    bool sums;        /* wrong: the first row gets the sum of all rows */
+    const char *text; /* of the failing call */
 } shared;
 
 /* Logistic regression. */
@@ -88,7 +89,7 @@ static sbps_table *table_of(const sbps_options *options)
     return table;
 }
 
-/* All of it; the first status that is not good, and its sentence. */
+/* Runs to the end. Returns the first status that is not SBPS_OK, and its message. */
 static sbps_status draw(const sbps_options *options, sbps_result **out, sbps_error *err)
 {
     bool finished = false;
@@ -158,7 +159,7 @@ TEST(same_draws_on_many_threads_as_on_one)
 }
 
 /* In set-up, warm-up, sampling and while the result is made. */
-TEST(failure_ends_the_run_with_its_words)
+TEST(a_failure_ends_the_run_with_its_message)
 {
     sbps_error err;
     sbps_result *result;
@@ -200,7 +201,7 @@ static void refused(shared *s, const sbps_model_function *model, const char *mes
     sbps_options_destroy(options);
 }
 
-TEST(functions_that_contradict_themselves_are_refused)
+TEST(inconsistent_functions_are_refused)
 {
     shared tilted = {.tilt = 0.3}, summed = {.sums = true};
     sbps_model_function model = model_of(&tilted);
@@ -211,7 +212,7 @@ TEST(functions_that_contradict_themselves_are_refused)
     refused(&summed, &model, "its result for a row depends on the other rows of the call");
 }
 
-TEST(structs_that_cannot_be_are_refused)
+TEST(invalid_structs_are_refused)
 {
     shared s = {0};
     const double start[] = {0.0};
@@ -231,7 +232,7 @@ TEST(structs_that_cannot_be_are_refused)
     refused(&s, &model, "its dim is 0");
 }
 
-TEST(a_model_that_is_named_later_takes_its_place)
+TEST(a_later_option_replaces_the_function)
 {
     shared s = {0};
     sbps_error err;

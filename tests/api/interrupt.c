@@ -1,11 +1,13 @@
-/* Who sets up a run of a table can be told to give up, also from elsewhere; runs that are set up go on. */
+/* Set-up of a run can be interrupted through its table, also from another thread; runs that
+ * exist continue. */
 #include "check.h"
 
 #include "sbps.h"
 
 #define ROWS ((size_t)100000)
-#define PART ((size_t)16384) /* rows of a sum that are looked at before anybody asks */
-#define EACH ((size_t)6)     /* times that Newton's sums ask about a row of two columns */
+#define PART                                                                                   \
+    ((size_t)16384)      /* rows of a sum that are evaluated between two checks of the flag */
+#define EACH ((size_t)6) /* evaluations of one row of two columns by Newton's method */
 
 static double x[ROWS], y[ROWS];
 
@@ -44,7 +46,7 @@ static void refuse(const sbps_table *table, const sbps_options *options)
     CHECK(strstr(err.text, "stopped on request"));
 }
 
-TEST(a_table_that_was_given_up_is_not_looked_at)
+TEST(the_rows_of_an_interrupted_table_are_not_evaluated)
 {
     sbps_options *options = make_options("logistic");
     sbps_table *table = make_table(options);
@@ -59,7 +61,7 @@ TEST(a_table_that_was_given_up_is_not_looked_at)
     sbps_options_destroy(options);
 }
 
-TEST(a_run_that_is_set_up_goes_on)
+TEST(an_existing_run_continues)
 {
     sbps_options *options = make_options("logistic");
     sbps_table *table = make_table(options);
@@ -82,7 +84,7 @@ typedef struct {
     size_t evaluated, until; /* rows */
 } counter;
 
-/* Gives the table up after `until` rows have been evaluated. */
+/* Interrupts the table after `until` rows have been evaluated. */
 static bool count_rows(void *self, const sbps_batch *b)
 {
     counter *c = self;
@@ -97,7 +99,7 @@ static bool count_rows(void *self, const sbps_batch *b)
     return true;
 }
 
-TEST(a_sum_under_way_is_left_at_its_next_part)
+TEST(a_sum_ends_at_its_next_part)
 {
     sbps_options *options = make_options("logistic");
     counter c = {.table = make_table(options), .until = ROWS};

@@ -1,4 +1,5 @@
-/* Wrong calls of the public interface: NULL arguments fail with a sentence that names function and argument, or do nothing. */
+/* Wrong calls of the public interface: NULL arguments fail with a message that names function
+ * and argument, or do nothing. */
 #include "check.h"
 #include "sbps.h"
 #include "sbps_ranks.h"
@@ -7,7 +8,7 @@
 
 static sbps_error error;
 
-/* A call with a NULL argument: SBPS_BAD_ARG and a sentence. */
+/* A call with a NULL argument returns SBPS_BAD_ARG and a message. */
 #define REFUSED(call)                                                                          \
     do {                                                                                       \
         error = (sbps_error){0};                                                               \

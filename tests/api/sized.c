@@ -1,4 +1,5 @@
-/* Structs that carry their size: callers of earlier headers get what theirs have room for, and no byte beyond. */
+/* Structs with their size: callers of earlier headers get the members that theirs have, and no
+ * byte beyond. */
 #include "check.h"
 
 #include "sbps.h"
@@ -55,7 +56,7 @@ TEST(an_earlier_struct_gets_its_members_and_no_more)
     sbps_result_destroy(r);
 }
 
-TEST(a_struct_without_a_size_is_told_so)
+TEST(a_struct_without_a_size_is_refused)
 {
     sbps_error err;
     sbps_result *r = NULL;

@@ -1,4 +1,4 @@
-/* A property that holds, one that is skipped and one that fails: for check.sh. */
+/* A property that holds, one that is skipped and one that fails, for check.sh. */
 #include "check.h"
 
 TEST(it_holds)

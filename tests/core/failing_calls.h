@@ -1,4 +1,5 @@
-/* What the system may refuse: the linker puts these in the place of its own. For one test program each. */
+/* System calls that may fail: the linker replaces the system's functions by these. Include in
+ * one file of a program. */
 #ifndef TESTS_CORE_FAILING_CALLS_H
 #define TESTS_CORE_FAILING_CALLS_H
 
@@ -7,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static size_t calls, fail_from = SIZE_MAX; /* calls from this one on fail, from 0 */
+static size_t calls, fail_from = SIZE_MAX; /* calls from this index on fail */
 
 static bool refused(void)
 {

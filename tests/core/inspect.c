@@ -45,7 +45,7 @@ TEST(valid_state_passes)
     CHECK(reports(&s, ""));
     s.count = 7, s.flag = false, s.kind = 0, s.real = 1.0;
     CHECK(reports(&s, ""));
-    s.made[1] += 1e-7; /* another processor's rounding */
+    s.made[1] += 1e-7; /* rounding differs on another processor */
     CHECK(reports(&s, ""));
 }
 
@@ -77,7 +77,7 @@ TEST(the_first_of_several_is_reported)
     CHECK(reports(&s, "count is 9"));
 }
 
-TEST(bytes_that_set_up_makes_must_be_the_same)
+TEST(bytes_that_set_up_computes_must_be_equal)
 {
     state s = good;
     inspection x = {.base = (const unsigned char *)&s, .fresh = (const unsigned char *)&good};
@@ -90,7 +90,7 @@ TEST(bytes_that_set_up_makes_must_be_the_same)
     CHECK(strcmp(x.wrong, "kind is not what set-up makes it") == 0);
 }
 
-TEST(a_word_that_was_not_inspected_is_noticed)
+TEST(a_word_that_was_not_inspected_is_detected)
 {
     state s = good;
     inspection x = {.base = (const unsigned char *)&s, .size = sizeof s, .seen = seen};

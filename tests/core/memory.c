@@ -28,8 +28,8 @@ static bool aligned(const void *block)
     return (uintptr_t)block % CACHE_LINE == 0;
 }
 
-/* Leaves used memory for the next block to be made of. */
-static void soil_the_heap(void)
+/* Leaves nonzero bytes in freed memory, which the next block may reuse. */
+static void fill_freed_memory(void)
 {
     enum { BYTES = 1 << 16 };
     unsigned char *volatile block = malloc(BYTES);
@@ -40,7 +40,7 @@ static void soil_the_heap(void)
 TEST(blocks_are_aligned_and_zeroed)
 {
     for (size_t bytes = 0; bytes < 5000; bytes += 77) {
-        soil_the_heap();
+        fill_freed_memory();
         unsigned char *block = aligned_zeroed(bytes);
         REQUIRE(block != NULL);
         CHECK(aligned(block));
@@ -53,7 +53,7 @@ TEST(blocks_are_aligned_and_zeroed)
     free(doubles);
 }
 
-/* Tables: from 16 MiB on, in pages of 2 MiB. */
+/* Blocks of 16 MiB and more, as of tables, are in pages of 2 MiB. */
 TEST(large_blocks_are_whole_huge_pages)
 {
     const size_t page = (size_t)2 << 20, bytes = 8 * page + 1;
@@ -66,7 +66,7 @@ TEST(large_blocks_are_whole_huge_pages)
 
 TEST(sizes_that_overflow_are_refused)
 {
-    volatile size_t largest = SIZE_MAX; /* so that the compiler does not see through it */
+    volatile size_t largest = SIZE_MAX; /* volatile: the compiler must not evaluate it */
     CHECK(aligned_zeroed(largest) == NULL);
     CHECK(aligned_zeroed(largest - 64) == NULL);
     CHECK(new_doubles(largest / 8 + 2) == NULL);
@@ -114,7 +114,7 @@ TEST(counting_past_the_end_of_memory_saturates)
     CHECK(count.used == SIZE_MAX);
 }
 
-/* ---- limits of control groups, read from a folder in place of / ---- */
+/* ---- limits of control groups, read from a folder instead of / ---- */
 
 static char fake[4096];
 
@@ -166,7 +166,7 @@ static double end_root(void)
     "33 32 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"                              \
     "35 32 0:31 / /sys/fs/cgroup/memory rw shared:12 - cgroup cgroup rw,memory\n"
 
-TEST(a_group_of_version_2_limits_memory_and_so_do_those_above)
+TEST(a_group_of_version_2_and_its_parents_limit_memory)
 {
     begin_root("0::/user/job\n", MOUNT_2);
     put_file("/sys/fs/cgroup/user/job/memory.max", "3000000000\n");
@@ -186,7 +186,7 @@ TEST(a_group_of_version_2_limits_memory_and_so_do_those_above)
     CHECK(end_root() == 1e9);
 }
 
-TEST(a_group_of_version_1_limits_memory_and_so_do_those_above)
+TEST(a_group_of_version_1_and_its_parents_limit_memory)
 {
     static const char groups[] = "5:cpu:/elsewhere\n4:hugetlb,memory:/batch/job7\n0::/\n";
     begin_root(groups, MOUNT_1);
@@ -198,14 +198,14 @@ TEST(a_group_of_version_1_limits_memory_and_so_do_those_above)
     put_file("/sys/fs/cgroup/memory/batch/memory.limit_in_bytes", "2000000000\n");
     put_file("/sys/fs/cgroup/memory/batch/job7/memory.limit_in_bytes", "4000000000\n");
     CHECK(end_root() == 2e9);
-    /* the container's group is the top of what is mounted in it */
+    /* the container's group is the root of its mount */
     begin_root("4:memory:/docker/0a1b\n",
                "35 32 0:31 /docker/0a1b /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n");
     put_file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1500000000\n");
     CHECK(end_root() == 1.5e9);
 }
 
-TEST(files_that_are_missing_or_odd_set_no_limit)
+TEST(missing_or_malformed_files_set_no_limit)
 {
     CHECK(memory_limit("/nowhere/at/all") == INFINITY);
     begin_root("", "");
@@ -224,7 +224,7 @@ TEST(the_limits_of_the_process_count_too)
     double all = machine_memory();
     CHECK(all > 0 && all <= memory_limit("") && isfinite(all));
 #ifdef __SANITIZE_ADDRESS__
-    return; /* whose own memory would not fit */
+    return; /* whose memory would not fit */
 #endif
     REQUIRE(getrlimit(RLIMIT_DATA, &before) == 0);
     less = before;

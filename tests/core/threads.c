@@ -1,5 +1,4 @@
-/* What a pool of threads owes: every task once, whatever the number of threads, run after
- * run. */
+/* A pool of threads runs every task once, on any number of threads, in any number of runs. */
 #include "core/threads.h"
 #include "check.h"
 #include "core/failing_calls.h"
@@ -52,7 +51,7 @@ TEST(every_task_runs_once_on_any_number_of_threads)
         }
 }
 
-TEST(a_pool_may_be_used_again_and_again)
+TEST(a_pool_can_be_reused)
 {
     for (size_t c = 0; c < sizeof thread_counts / sizeof *thread_counts; c++) {
         thread_pool *pool = NULL;
@@ -116,9 +115,9 @@ TEST(there_is_at_least_one_processor)
     fail_from = SIZE_MAX;
 }
 
-/* Two blocks of memory, then three threads: without memory there is no pool, with fewer threads
- * the tasks are done all the same. */
-TEST(a_pool_does_with_the_threads_it_gets)
+/* Two blocks of memory, then three threads: without memory there is no pool; with fewer threads
+ * all tasks are run. */
+TEST(a_pool_works_with_fewer_threads)
 {
     for (size_t granted = 0; granted <= 5; granted++) {
         thread_pool *pool = NULL;

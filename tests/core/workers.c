@@ -1,4 +1,4 @@
-/* What workers owe: every task once, whatever their number, each with a number of its own. */
+/* Workers run every task once, on any number of threads, and each worker has its own index. */
 #include "check.h"
 #include "core/failing_calls.h"
 #include "core/threads.h"
@@ -6,8 +6,8 @@
 #define TASKS   1000
 #define WORKERS 8
 
-/* Tallies are per worker and without a lock: the thread sanitizer sees two that share a
- * number. */
+/* Counts are per worker and without a lock: the thread sanitizer detects two workers with one
+ * index. */
 typedef struct {
     unsigned calls[TASKS];
     double result[TASKS];
@@ -46,7 +46,7 @@ TEST(every_task_runs_once_on_any_number_of_threads)
         }
 }
 
-TEST(one_thread_needs_neither_memory_nor_help)
+TEST(one_thread_needs_no_memory_and_no_other_thread)
 {
     job j = {.in_order = true};
     calls = fail_from = 0;
@@ -75,7 +75,7 @@ static void wait_for_all(void *self, unsigned worker, size_t index)
 }
 
 /* Hangs, and so times out, when fewer tasks run at a time than there are threads. */
-TEST(tasks_that_run_at_once_have_workers_of_different_numbers)
+TEST(tasks_that_run_at_once_have_workers_of_different_indices)
 {
     meeting m = {.lock = PTHREAD_MUTEX_INITIALIZER,
                  .all_arrived = PTHREAD_COND_INITIALIZER,
@@ -84,9 +84,9 @@ TEST(tasks_that_run_at_once_have_workers_of_different_numbers)
     for (unsigned w = 0; w < WORKERS; w++) CHECK(m.seen[w] == (w < m.expected));
 }
 
-/* One block of memory, then three threads: without memory it fails, with fewer threads the
- * tasks are done all the same. */
-TEST(a_job_does_with_the_threads_it_gets)
+/* One block of memory, then three threads: without memory it fails; with fewer threads all
+ * tasks are run. */
+TEST(a_job_works_with_fewer_threads)
 {
     for (size_t granted = 0; granted <= 4; granted++) {
         sbps_error err = {0};

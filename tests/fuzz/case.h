@@ -1,5 +1,5 @@
-/* One fuzz case: any bytes, read under a spec picked by the first choice, must become a table
- * that keeps its promises or a sentence. */
+/* One fuzz case: any bytes, read under a spec chosen by the first byte, become a valid table or
+ * an error message. */
 #ifndef TESTS_FUZZ_CASE_H
 #define TESTS_FUZZ_CASE_H
 
@@ -27,8 +27,8 @@ static const rows_spec fuzz_specs[] = {
 
 enum { FUZZ_SPECS = sizeof fuzz_specs / sizeof *fuzz_specs };
 
-/* NULL when a table keeps its promises, else the one it breaks. */
-static const char *broken_promise(const rows *r, const rows_spec *spec)
+/* NULL if a table is valid, else the invariant that it violates. */
+static const char *violated_invariant(const rows *r, const rows_spec *spec)
 {
     if (r->local_rows < 2 || r->d < 1 || r->stride < r->d || r->stride % 4) return "shape";
     bool intercept = spec->intercept && !(spec->formula && strstr(spec->formula, "- 1"));
@@ -50,7 +50,7 @@ static const char *broken_promise(const rows *r, const rows_spec *spec)
     return NULL;
 }
 
-/* NULL, or what went wrong; *accepted says whether the bytes were a table. */
+/* NULL, or what went wrong; *accepted: the bytes were a table. */
 static const char *fuzz_case(size_t spec_index, const void *bytes, size_t size, bool *accepted)
 {
     const rows_spec *spec = &fuzz_specs[spec_index % FUZZ_SPECS];
@@ -65,7 +65,7 @@ static const char *fuzz_case(size_t spec_index, const void *bytes, size_t size, 
     const char *wrong = NULL;
     *accepted = status == SBPS_OK;
     if (status == SBPS_OK)
-        wrong = r ? broken_promise(r, spec) : "no rows";
+        wrong = r ? violated_invariant(r, spec) : "no rows";
     else if (r)
         wrong = "rows beside an error";
     else if (err.status != status || !memchr(err.text, '\0', sizeof err.text))

@@ -1,6 +1,5 @@
 /* Forged checkpoints: one word of the run's state or of a chain's memory is changed, the checksum made
- * right, and the run resumed. It is refused by a sentence, or flies on and can be asked for its
- * results: never a crash (run it under the address sanitizer), never a flight without end.
+ * right, and the run resumed. It is refused with a message, or continues and has results: never a crash (run it under the address sanitizer), never an endless run.
  *
  *   SBPS_FORGERIES=10000   how many (200)       SBPS_FORGERY_SEED=1   other ones
  *   SBPS_FORGERY=123       that one alone, telling what it is */
@@ -18,11 +17,11 @@
 #define COLUMNS  3
 #define WORD     sizeof(uint64_t)
 #define FEW      200
-#define HANG     120 /* seconds of CPU, for a resumed run that is to fly for a fraction of one */
+#define HANG     120 /* CPU seconds of a resumed run, which normally takes less than one */
 #define RESUMED  "seconds=0.02 ess=100000"
 #define ADVANCES 200
 
-/* One of each sampler, and what lies in memory only under some options. */
+/* One run of each sampler, and runs with the optional parts of memory. */
 static const char *const settings[] = {
     "model=logistic sampler=sbps",
     "model=logistic sampler=sbps minibatch=random batch-size=20 control-variate=none",
@@ -56,13 +55,13 @@ typedef struct {
     size_t at, size;
 } span;
 
-/* A checkpoint as bytes, and where what can be forged lies in it. */
+/* A checkpoint as bytes, and the parts of it that are forged. */
 typedef struct {
     char settings[200];
     unsigned char *bytes;
     size_t size;
     span blocks[4]; /* run, chain 1, chain 2, anchor */
-    span parts[12]; /* states: few bytes on which much depends */
+    span parts[12]; /* states: few bytes with much effect */
     size_t part_count;
 } model_file;
 
@@ -78,7 +77,7 @@ static sbps_table *the_table(const sbps_options *options)
         for (size_t j = 0; j < COLUMNS; j++) x[i][j] = rng_normal(&random);
         y[i] = rng_uniform(&random) < 1.0 / (1.0 + exp(-x[i][0]));
     }
-    for (size_t i = 0; i < 4; i++) x[i][0] *= 30.0; /* loud rows: strata */
+    for (size_t i = 0; i < 4; i++) x[i][0] *= 30.0; /* influential rows: strata */
     if (sbps_table_copy(ROWS, COLUMNS, x[0], NULL, y, options, &table, &err) != SBPS_OK)
         give_up("table", &err);
     return table;
@@ -227,7 +226,7 @@ static void write_forged(const model_file *f, const char *path, span at, uint64_
 
 /* ---- resuming ---- */
 
-static size_t current; /* the forgery under way, for who must say which hung */
+static size_t current; /* the current forgery, for the message of a run that hangs */
 
 static void on_hang(int number)
 {
@@ -245,7 +244,7 @@ static void limit_time(long seconds)
     setitimer(ITIMER_VIRTUAL, &timer, NULL);
 }
 
-/* What a resumed run is asked for. */
+/* Results of a resumed run. */
 static void query(const sbps_run *run)
 {
     sbps_result *found;
@@ -260,7 +259,7 @@ static void query(const sbps_run *run)
     sbps_result_destroy(found);
 }
 
-/* True when the file was believed. */
+/* True if the file was accepted. */
 static bool resume(const model_file *f, const char *path, sbps_error *err)
 {
     char all[300];
@@ -290,7 +289,7 @@ static size_t number_from(const char *name, size_t otherwise)
     return text && *text ? strtoul(text, NULL, 10) : otherwise;
 }
 
-TEST(forged_checkpoints_are_refused_or_fly_on)
+TEST(forged_checkpoints_are_refused_or_continue)
 {
     const char *path = sample_path("forged.state");
     model_file files[2 * SETTINGS];
@@ -320,8 +319,8 @@ TEST(forged_checkpoints_are_refused_or_fly_on)
     for (size_t i = 0; i < 2 * SETTINGS; i++) free(files[i].bytes);
 }
 
-/* What was not touched is believed: the forger's tools themselves change nothing. */
-TEST(an_honest_checkpoint_is_resumed_whatever_the_sampler)
+/* An unchanged checkpoint is accepted: rewriting it changes nothing. */
+TEST(an_unchanged_checkpoint_of_any_sampler_is_resumed)
 {
     const char *path = sample_path("same.state");
     for (size_t i = 0; i < 2 * SETTINGS; i++) {

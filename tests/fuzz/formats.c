@@ -1,6 +1,6 @@
-/* Every reader but those of CSV and libsvm text (readers.c) stands any bytes: files of the kept corpus,
+/* Readers of all formats but CSV and libsvm text (readers.c) on any bytes: files of the kept corpus,
  * tests/fuzz/corpus/READER/, and files made here are changed at random, checksums made right again
- * half of the time, and become what they should or a sentence.
+ * half of the time, and become a valid object or an error message.
  *
  *   SBPS_FUZZ_CASES=100000   how many for each reader (1000)      SBPS_FUZZ_SEED=1   other ones
  *
@@ -36,7 +36,7 @@ typedef struct {
     void (*make)(const char *path);
     /* Optional: checksums made right, where the document is long enough to have them. */
     void (*repair)(document *d);
-    /* NULL, or what went wrong; *accepted says whether the bytes were such a file. */
+    /* NULL, or what went wrong; *accepted: the bytes were such a file. */
     const char *(*read)(const char *path, bool *accepted);
 } format;
 
@@ -116,7 +116,7 @@ static bool attack(const format *f, const char *path)
         taken += accepted;
     }
     printf("%s: %zu cases, %zu taken\n", f->name, seed_count + cases, taken);
-    /* else the changes teach nothing about what lies behind the first check */
+    /* else the changes test nothing beyond the first check */
     return taken > cases / 50 && taken < cases;
 }
 
@@ -137,7 +137,7 @@ static void check_format(const format *f)
     if (good) unlink(path);
 }
 
-/* A refusal has a sentence that names the file. */
+/* A refusal has a message that names the file. */
 static const char *check_refusal(sbps_status status, const sbps_error *err, const char *path)
 {
     if (status == SBPS_OK) return NULL;
@@ -198,7 +198,7 @@ static void repair_table(document *d)
     memcpy(d->bytes, &h, sizeof h);
 }
 
-/* Everything that a table says is there can be looked at. */
+/* All cells of a table can be read. */
 static double read_all_cells(const rows *t)
 {
     double sum = 0.0, *row = calloc(t->stride + 1, sizeof *row);
@@ -230,7 +230,7 @@ static const char *read_table(const char *path, bool *accepted)
     return check_refusal(status, &err, path);
 }
 
-TEST(tables_on_disk_stand_any_bytes)
+TEST(tables_on_disk_of_any_bytes_are_read_or_refused)
 {
     check_format(&(format){.name = "table",
                            .head = sizeof(table_header),
@@ -239,7 +239,7 @@ TEST(tables_on_disk_stand_any_bytes)
                            .read = read_table});
 }
 
-TEST(tables_of_groups_stand_any_bytes)
+TEST(tables_of_groups_of_any_bytes_are_read_or_refused)
 {
     check_format(&(format){.name = "grouped-table",
                            .head = sizeof(table_header),
@@ -248,7 +248,7 @@ TEST(tables_of_groups_stand_any_bytes)
                            .read = read_table});
 }
 
-TEST(tables_of_sparse_rows_stand_any_bytes)
+TEST(tables_of_sparse_rows_of_any_bytes_are_read_or_refused)
 {
     check_format(&(format){.name = "sparse-table",
                            .head = sizeof(table_header),
@@ -257,7 +257,7 @@ TEST(tables_of_sparse_rows_stand_any_bytes)
                            .read = read_table});
 }
 
-/* ---- checkpoints: the container; what is in it is forged by checkpoints.c ---- */
+/* ---- checkpoints: the container; checkpoints.c forges its contents ---- */
 
 static double numbers[8];
 static uint64_t counter = 17;
@@ -297,7 +297,7 @@ static const char *read_checkpoint(const char *path, bool *accepted)
     return wrong;
 }
 
-TEST(checkpoints_stand_any_bytes)
+TEST(checkpoints_of_any_bytes_are_read_or_refused)
 {
     check_format(&(format){.name = "checkpoint",
                            .head = 96,
@@ -306,7 +306,7 @@ TEST(checkpoints_stand_any_bytes)
                            .read = read_checkpoint});
 }
 
-/* ---- run files: never repaired, since HDF5 does not stand what the checksum keeps from it ---- */
+/* ---- run files: never repaired, since HDF5 crashes on bytes that the checksum detects ---- */
 
 static void make_run_file(const char *path)
 {
@@ -332,7 +332,7 @@ static const char *read_run_file(const char *path, bool *accepted)
     return check_refusal(status, &err, path);
 }
 
-TEST(run_files_stand_any_bytes)
+TEST(run_files_of_any_bytes_are_read_or_refused)
 {
     check_format(&(format){.name = "run", .make = make_run_file, .read = read_run_file});
 }
@@ -364,7 +364,7 @@ static const char *read_config(const char *path, bool *accepted)
     return check_refusal(status, &err, path);
 }
 
-TEST(configurations_stand_any_bytes)
+TEST(configurations_of_any_bytes_are_read_or_refused)
 {
     check_format(&(format){.name = "config", .tokens = WORDS, .read = read_config});
 }
@@ -383,7 +383,7 @@ static const char *read_matrix(const char *path, bool *accepted)
     return wrong;
 }
 
-TEST(matrices_stand_any_bytes)
+TEST(matrices_of_any_bytes_are_read_or_refused)
 {
     check_format(&(format){.name = "matrix", .tokens = WORDS, .read = read_matrix});
 }
@@ -406,7 +406,7 @@ static const char *read_prior(const char *path, bool *accepted)
     return isnan(prior_slope(&p, SCALE_PLAIN, 0.5)) ? "a slope that is none" : wrong;
 }
 
-TEST(priors_stand_any_bytes)
+TEST(priors_of_any_bytes_are_read_or_refused)
 {
     check_format(&(format){.name = "prior", .tokens = WORDS, .read = read_prior});
 }
@@ -445,7 +445,7 @@ static const char *read_start(const char *path, bool *accepted)
     return wrong;
 }
 
-TEST(start_files_stand_any_bytes)
+TEST(start_files_of_any_bytes_are_read_or_refused)
 {
     check_format(&(format){.name = "start", .tokens = WORDS, .read = read_start});
 }

@@ -1,4 +1,5 @@
-/* One fuzz case: any text is a formula whose columns can be made, or a sentence that points at a place. */
+/* One fuzz case: any text is a formula whose columns can be computed, or gives an error message
+ * with a position. */
 #ifndef TESTS_FUZZ_FORMULA_CASE_H
 #define TESTS_FUZZ_FORMULA_CASE_H
 
@@ -56,7 +57,7 @@ static const char *broken_design(const formula *f, const formula_design *d,
     return NULL;
 }
 
-/* NULL, or the promise that rows break. */
+/* NULL, or the invariant that rows violate. */
 static const char *broken_rows(formula *f, sbps_error *err, sbps_status *status)
 {
     formula_fault fault;

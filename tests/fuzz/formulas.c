@@ -1,4 +1,5 @@
-/* Any text is a formula or a sentence: valid ones are mutated, the same way in every run. */
+/* Any text is a formula or gives an error message: valid formulas are mutated, identically in
+ * every run. */
 #include "check.h"
 
 #include "formula_case.h"
@@ -44,14 +45,14 @@ static const char *run_case(document *d, bool *accepted)
     return formula_case((const char *)d->bytes, accepted);
 }
 
-/* SBPS_FUZZ says how many. */
+/* The number of cases is SBPS_FUZZ. */
 static size_t cases(void)
 {
     const char *requested = getenv("SBPS_FUZZ");
     return requested ? strtoull(requested, NULL, 10) : (size_t)check_size(2e5, 2e6, 5e7);
 }
 
-TEST(mutated_formulas_become_columns_or_a_sentence)
+TEST(mutated_formulas_become_columns_or_a_message)
 {
     const char *seed = getenv("SBPS_FUZZ_SEED");
     rng r = rng_stream(seed ? strtoull(seed, NULL, 10) : 1, 0, RNG_TEST);
@@ -71,7 +72,7 @@ TEST(mutated_formulas_become_columns_or_a_sentence)
     CHECK(accepted > count / 20 && accepted < count);
 }
 
-TEST(every_prefix_of_a_formula_becomes_columns_or_a_sentence)
+TEST(every_prefix_of_a_formula_becomes_columns_or_a_message)
 {
     static document d;
     for (size_t s = 0; s < sizeof seeds / sizeof *seeds; s++)
@@ -85,8 +86,8 @@ TEST(every_prefix_of_a_formula_becomes_columns_or_a_sentence)
         }
 }
 
-/* Deep and long ones end, and do not take the stack. */
-TEST(monstrous_formulas_become_a_sentence_or_columns)
+/* Deep and long formulas end and do not overflow the stack. */
+TEST(huge_formulas_become_columns_or_a_message)
 {
     static document d;
     static const char *const parts[] = {

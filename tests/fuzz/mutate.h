@@ -1,4 +1,4 @@
-/* Documents that are changed at random, the same way in every run. */
+/* Documents that are changed at random, identically in every run. */
 #ifndef TESTS_FUZZ_MUTATE_H
 #define TESTS_FUZZ_MUTATE_H
 
@@ -12,13 +12,13 @@ typedef struct {
     size_t size;
 } document;
 
-/* What a kind of file is made of. */
+/* Typical pieces of a kind of file. */
 typedef struct {
     const char *const *list;
     size_t count;
 } token_list;
 
-/* Replaces `drop` bytes at `at` by `size` others, when the result fits. */
+/* Replaces `drop` bytes at `at` by `size` others, if the result fits. */
 static void replace_bytes(document *d, size_t at, size_t drop, const void *bytes, size_t size)
 {
     if (at > d->size) at = d->size;
@@ -29,7 +29,7 @@ static void replace_bytes(document *d, size_t at, size_t drop, const void *bytes
     d->size = d->size - drop + size;
 }
 
-/* A word at a multiple of four becomes one that counts and sizes go wrong at. */
+/* Replaces a word at a multiple of four by an extreme count or size. */
 static void replace_word(document *d, rng *r)
 {
     static const uint64_t odd[] = {0,          1,          2,          7,
@@ -65,7 +65,7 @@ static void mutate(document *d, const token_list *tokens, rng *r)
     case 5:
         replace_word(d, r);
         break;
-    default: /* a piece of it again, somewhere else */
+    default: /* a repeated piece, at another place */
         length = rng_below(r, sizeof part);
         if (length > d->size - at) length = d->size - at;
         memcpy(part, d->bytes + at, length);

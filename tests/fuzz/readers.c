@@ -1,4 +1,4 @@
-/* The readers stand any bytes: valid files are mutated, the same way in every run. */
+/* The readers of text on any bytes: valid files are mutated, identically in every run. */
 #include "check.h"
 
 #include "case.h"
@@ -96,7 +96,7 @@ static void pack(document *d)
     *d = packed;
 }
 
-TEST(mutated_files_become_a_table_or_a_sentence)
+TEST(mutated_files_become_a_table_or_a_message)
 {
     rng r = rng_stream(1, 0, RNG_TEST);
     size_t accepted = 0, cases = (size_t)check_size(2e4, 2e5, 2e7);
@@ -114,11 +114,11 @@ TEST(mutated_files_become_a_table_or_a_sentence)
         REQUIRE(!wrong);
         accepted += good;
     }
-    /* else the mutations teach nothing about what lies behind the first check */
+    /* else the mutations test nothing beyond the first check */
     CHECK(accepted > cases / 20 && accepted < cases);
 }
 
-TEST(every_prefix_of_a_valid_file_becomes_a_table_or_a_sentence)
+TEST(every_prefix_of_a_valid_file_becomes_a_table_or_a_message)
 {
     for (size_t s = 0; s < sizeof seeds / sizeof *seeds; s++)
         for (size_t size = 0; size <= strlen(seeds[s]); size++)

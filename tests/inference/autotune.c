@@ -1,4 +1,5 @@
-/* What auto chooses: by counted work, so the same on every machine and every number of threads. */
+/* Automatic choices depend on counted work only: they are the same on every machine and with
+ * any number of threads. */
 #include "check.h"
 #include "inference/run/run.h"
 
@@ -47,21 +48,21 @@ static void simulate(size_t n, size_t d, char path[256])
         give_up("simulate", &err);
 }
 
-TEST(few_rows_a_parameter_are_left_to_hmc)
+TEST(few_rows_per_parameter_select_hmc)
 {
     char path[256];
     simulate(300, 10, path);
     choice c = choose_automatically(path, "");
     CHECK(!strcmp(c.sampler, "hmc"));
     CHECK(c.batch == 300.0);
-    c = choose_automatically(path, "batch-size=50"); /* only flights have that */
+    c = choose_automatically(path, "batch-size=50"); /* only sbps has one */
     CHECK(!strcmp(c.sampler, "sbps") && c.batch == 50.0);
     c = choose_automatically(path, "sampler=sbps");
     CHECK(!strcmp(c.sampler, "sbps"));
     unlink(path);
 }
 
-TEST(many_rows_are_flown_over_with_the_second_order)
+TEST(many_rows_select_sbps_with_the_second_order)
 {
     char path[256];
     simulate(50000, 5, path);
@@ -76,7 +77,7 @@ TEST(many_rows_are_flown_over_with_the_second_order)
 }
 
 /* One row in two hundred is fifty times as long as the others. */
-TEST(loud_rows_make_strata)
+TEST(influential_rows_select_strata)
 {
     char path[256];
     temporary_name(sizeof path, path);
@@ -97,7 +98,7 @@ TEST(loud_rows_make_strata)
     unlink(path);
 }
 
-TEST(the_exact_sampler_is_taken_where_it_is_counted_cheaper)
+TEST(the_exact_sampler_is_chosen_if_it_is_cheaper)
 {
     static const char *const overrides[] = {
         "band=4",     "minibatch=window", "warmup=0",      "sampler=sbps",
@@ -115,8 +116,8 @@ TEST(the_exact_sampler_is_taken_where_it_is_counted_cheaper)
     unlink(path);
 }
 
-/* Rows a step looks at grow with the cube of leverages. */
-TEST(the_exact_sampler_is_left_where_flights_are_counted_cheaper)
+/* The rows evaluated per step grow with the cube of the leverages. */
+TEST(sbps_is_chosen_if_it_is_cheaper)
 {
     char path[256];
     simulate(20000, 40, path);

@@ -1,10 +1,10 @@
-/* --prior by names: which piece is whose, and what a mistake is told. */
+/* --prior with names: which coefficients a piece applies to, and the messages for mistakes. */
 #include "inference/options/coordinate_priors.h"
 #include "check.h"
 #include "inference/options/target.h"
 #include "inference/run/run.h"
 
-/* The prior that `text` gives to `name`, as text; "auto"; "none" where no piece is for it. */
+/* The prior that `text` gives to `name`, as text; "auto"; "none" if no piece applies. */
 static const char *prior_for(const char *text, const char *name)
 {
     static char out[sizeof(sbps_error)];
@@ -40,8 +40,8 @@ TEST(a_piece_is_for_the_coefficient_it_names)
     GIVES("x1=flat", "x1", "flat");
 }
 
-/* Names as columns have them. */
-TEST(names_may_hold_what_priors_hold)
+/* Names of columns. */
+TEST(names_may_contain_the_characters_of_priors)
 {
     GIVES("colour=red=normal(0,1)", "colour=red", "normal(0,1)");
     GIVES("law=normal=cauchy(0,1)", "law=normal", "cauchy(0,1)");
@@ -51,7 +51,7 @@ TEST(names_may_hold_what_priors_hold)
     GIVES("normal=normal(0,1)", "normal", "normal(0,1)");
 }
 
-TEST(patterns_fit_what_a_star_can_stand_for)
+TEST(a_star_matches_any_text)
 {
     static const char *const fit[][2] = {
         {"g:*", "g:red"},  {"*", "anything"}, {"*:x1", "2:x1"}, {"a*b*c", "a-b-c"},
@@ -69,8 +69,8 @@ TEST(patterns_fit_what_a_star_can_stand_for)
     }
 }
 
-/* The very name, then the last pattern, then what is for the rest. */
-TEST(the_nearer_piece_goes_first)
+/* The exact name takes precedence, then the last pattern, then the default. */
+TEST(the_most_specific_piece_applies)
 {
     const char *text = "x1=normal(0,1); x*=normal(0,2); *1=normal(0,3); normal(0,4)";
     GIVES(text, "x1", "normal(0,1)");
@@ -79,7 +79,7 @@ TEST(the_nearer_piece_goes_first)
     GIVES(text, "z", "normal(0,4)");
 }
 
-TEST(what_cannot_be_read_is_told)
+TEST(unreadable_pieces_are_reported)
 {
     GIVES("x1=nromal(0,1)", "x1",
           "prior 'nromal(0,1)': no prior is called 'nromal'; did you mean 'normal'?");
@@ -92,7 +92,8 @@ TEST(what_cannot_be_read_is_told)
 
 /* ---- of a model ---- */
 
-/* The priors that a linear model of columns `dose`, `g:a`, `g:b` has, as one text; or the sentence of a failure. */
+/* The priors that a linear model of columns `dose`, `g:a`, `g:b` has, as one text; or the error
+ * message. */
 static const char *of_model(const char *text)
 {
     static char out[512];
@@ -119,7 +120,7 @@ static const char *of_model(const char *text)
     return out;
 }
 
-TEST(coefficients_of_a_model_get_theirs)
+TEST(coefficients_of_a_model_get_their_priors)
 {
     CHECK(!strcmp(of_model("normal(0,3); g:*=student_t(3,0,1); g:b=flat"),
                   "normal(0,3) student_t(3,0,1) flat "));
@@ -127,7 +128,7 @@ TEST(coefficients_of_a_model_get_theirs)
     CHECK(!strcmp(of_model("cauchy(0,1)"), "cauchy(0,1) cauchy(0,1) cauchy(0,1) "));
 }
 
-TEST(a_name_that_no_coefficient_has_is_told)
+TEST(a_name_without_a_coefficient_is_reported)
 {
     CHECK(!strcmp(of_model("dos=normal(0,1)"),
                   "--prior: no coefficient is called 'dos'; did you mean 'dose'?"));

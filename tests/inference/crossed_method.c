@@ -1,4 +1,5 @@
-/* Crossed factors: which way --crossed auto takes, and that it is the cheaper one in evaluations of rows, counted. */
+/* Crossed factors: the method that --crossed auto chooses, and that it needs fewer evaluations
+ * of rows. */
 #include "inference/options/crossed_method.h"
 #include "check.h"
 #include "inference/autotune/run_plan.h"
@@ -9,7 +10,7 @@
 
 #include "stat/sample.h"
 
-/* Normal rows that meet levels of three factors at random. */
+/* Normal rows with levels of three factors at random. */
 static sbps_table *table_of(size_t n, const size_t *levels, const sbps_options *options)
 {
     char path[256];
@@ -53,8 +54,8 @@ typedef struct {
 
 static const choice_case cases[] = {
     {THREE, 1500, {60, 40, 30}, true, "hmc"},
-    {THREE, 40000, {60, 40, 30}, false, "hmc"}, /* a matrix of 70 x 70 is little beside them */
-    {THREE, 1500, {60, 8, 5}, false, "hmc"},    /* cheap either way */
+    {THREE, 40000, {60, 40, 30}, false, "hmc"}, /* a matrix of 70 x 70 is cheap in comparison */
+    {THREE, 1500, {60, 8, 5}, false, "hmc"},    /* either method is cheap */
     {THREE "metric=dense", 1500, {60, 40, 30}, false, "hmc"},
     {THREE "crossed=integrate", 1500, {60, 40, 30}, false, "hmc"},
     {THREE "crossed=joint", 1500, {60, 8, 5}, true, "hmc"},
@@ -73,7 +74,7 @@ static const choice_case cases[] = {
     {COUNTS "crossed=integrate", 1500, {60, 8, 5}, false, "boomerang"},
     {"model=poisson formula=y~1+(1|a/b) seed=2", 1500, {60, 8, 6}, true, "nuts"},
     {"model=poisson formula=y~1+(1|a/b) seed=2", 1500, {8, 60, 6}, true, "nuts"},
-    {NESTED, 1500, {6, 70, 6}, true, "nuts"},   /* 426 effects, which may fit the rows */
+    {NESTED, 1500, {6, 70, 6}, true, "nuts"},   /* 426 effects for few rows */
     {NESTED, 12000, {60, 60, 6}, true, "nuts"}, /* integrals take too long */
     {NESTED " sampler=hmc", 1500, {60, 8, 6}, false, "hmc"},
     {NESTED, 40000, {60, 8, 6}, false, "boomerang"},
@@ -84,7 +85,7 @@ static const choice_case cases[] = {
     {"model=student_t formula=y~1+(1|a) seed=2", 1500, {60, 1, 1}, false, "boomerang"},
 };
 
-TEST(factors_are_joined_where_matrices_are_dear)
+TEST(effects_are_sampled_jointly_if_matrices_are_costly)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const choice_case *c = &cases[i];
@@ -106,7 +107,7 @@ TEST(factors_are_joined_where_matrices_are_dear)
     }
 }
 
-/* ---- what it costs ---- */
+/* ---- costs ---- */
 
 static atomic_ullong
     cells; /* log likelihoods, slopes and curvatures of single rows at single places */
@@ -131,8 +132,8 @@ static void count_curvature(const batch *b, double *ee, double *ea, double *aa)
     of->curvature(b, ee, ea, aa);
 }
 
-/* Of warm-up and sampling, for an effective sample. */
-static double cells_a_sample(const char *settings)
+/* Evaluations of warm-up and sampling per effective sample. */
+static double cells_per_sample(const char *settings)
 {
     static const size_t levels[] = {60, 40, 30};
     sbps_options *options = options_of(settings);
@@ -164,10 +165,10 @@ static double cells_a_sample(const char *settings)
     return each;
 }
 
-TEST(the_way_that_is_taken_is_the_cheaper_one)
+TEST(the_chosen_method_is_the_cheaper_one)
 {
-    double taken = cells_a_sample(THREE "ess=60 chains=2"),
-           other = cells_a_sample(THREE "ess=60 chains=2 crossed=integrate");
+    double taken = cells_per_sample(THREE "ess=60 chains=2"),
+           other = cells_per_sample(THREE "ess=60 chains=2 crossed=integrate");
     printf("%.3g evaluations an effective sample, integrated %.3g\n", taken, other);
     CHECK(taken < 0.5 * other);
 }

@@ -1,5 +1,5 @@
-/* What a run without options settles on, what --paper does, and that each option of the band arrives
- * at the sampler. */
+/* Settings of a run without options and of --paper; every option of the band reaches the
+ * sampler. */
 #include "check.h"
 #include "inference/run/run.h"
 
@@ -33,8 +33,9 @@ TEST(the_default_pools_the_variance_and_the_paper_does_not)
     CHECK(parse_band_settings("paper pool-variance=on").pool == ours.pool);
 }
 
-/* Both ways: from the Hessian, of all looks, the bounce's batch again, a look ahead where needed. */
-TEST(how_slopes_are_learned_is_the_same_in_both_ways_unless_asked_for)
+/* Both: slope prior from the Hessian, variance of all observations, the bounce's batch again,
+ * an auxiliary observation if needed. */
+TEST(the_slope_prior_is_the_same_by_default_and_with_paper)
 {
     for (size_t i = 0; i < 2; i++) {
         band_settings s = parse_band_settings(i ? "paper" : "");

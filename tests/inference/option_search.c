@@ -1,9 +1,10 @@
-/* What it takes to find an option by its name. */
+/* The cost of finding an option by its name. */
 #include "check.h"
 #include "inference/options/option_table.h"
 #include "model/likelihood/model.h"
 
-static size_t comparisons; /* of strings, by strcmp: the linker puts the next in its place */
+static size_t
+    comparisons; /* calls of strcmp, which the linker replaces by the function below */
 
 int __real_strcmp(const char *a, const char *b);
 int __wrap_strcmp(const char *a, const char *b);
@@ -13,7 +14,7 @@ int __wrap_strcmp(const char *a, const char *b)
     return __real_strcmp(a, b);
 }
 
-/* And a few more, for the names of auxiliaries that several models have. */
+/* Some more for names of auxiliary parameters that several models have. */
 TEST(finding_an_option_compares_its_name_with_each_name_once)
 {
     const size_t limit = option_count() + MODEL_AUXILIARIES_MAX * MODEL_AUXILIARIES_MAX;

@@ -1,4 +1,4 @@
-/* The option table: defaults, checks, sentences, and files of options. */
+/* The option table: defaults, checks, messages, and files of options. */
 #include "inference/options/options.h"
 #include "check.h"
 #include "inference/options/option_table.h"
@@ -16,7 +16,7 @@ static sbps_options *fresh(void)
     return options;
 }
 
-/* Sets and expects a failure whose sentence holds `words`. */
+/* Sets and expects a failure whose message contains `words`. */
 static bool refuses(const char *name, const char *value, const char *message)
 {
     sbps_options *options = fresh();
@@ -39,7 +39,7 @@ static bool accepts(sbps_options *options, const char *name, const char *value)
     return false;
 }
 
-/* A file with the text, removed by the caller. */
+/* Writes the text to a file, which the caller removes. */
 static void write_file(char path[32], const char *text)
 {
     strcpy(path, "/tmp/sbps-options-XXXXXX");
@@ -57,7 +57,7 @@ static sbps_status read_text(sbps_options *options, const char *text, sbps_error
     return status;
 }
 
-/* Reads a file and expects a failure on `line` whose sentence holds `words`. */
+/* Reads a file and expects a failure on `line` whose message contains `words`. */
 static bool file_refused(const char *text, size_t line, const char *message)
 {
     sbps_options *options = fresh();
@@ -96,7 +96,7 @@ TEST(defaults_are_those_the_table_states)
     sbps_options_destroy(o);
 }
 
-TEST(every_option_tells_its_default_back)
+TEST(every_option_prints_its_default)
 {
     sbps_options *o = fresh();
     for (size_t i = 0; i < sbps_option_count(); i++) {
@@ -110,7 +110,7 @@ TEST(every_option_tells_its_default_back)
     sbps_options_destroy(o);
 }
 
-TEST(every_line_of_the_table_is_whole)
+TEST(every_line_of_the_table_is_complete)
 {
     CHECK(option_count() <= OPTION_MAX);
     for (size_t i = 0; i < option_count(); i++) {
@@ -120,7 +120,7 @@ TEST(every_line_of_the_table_is_whole)
         CHECK(spec.help[strlen(spec.help) - 1] == '.');
         CHECK(!spec.argument == (spec.type == &option_switch_type));
         if (spec.auto_text) CHECK(!strcmp(spec.auto_text, spec.fallback));
-        /* groups stand together */
+        /* options of a group are consecutive */
         bool new_group = i == 0 || strcmp(spec.group, option_at(i - 1).group);
         for (size_t j = 0; new_group && j < i; j++)
             CHECK(strcmp(option_at(j).group, spec.group));
@@ -128,8 +128,8 @@ TEST(every_line_of_the_table_is_whole)
     CHECK(sbps_option_at(sbps_option_count()).name == NULL);
 }
 
-/* Those that are written are guarded by it: none of them may replace a file that is read. */
-TEST(every_option_that_names_a_file_tells_what_is_done_with_it)
+/* It protects input files: no file that is written may replace a file that is read. */
+TEST(every_option_with_a_file_states_its_use)
 {
     for (size_t i = 0; i < sbps_option_count(); i++) {
         const char *argument = sbps_option_at(i).argument;
@@ -141,14 +141,13 @@ TEST(every_option_that_names_a_file_tells_what_is_done_with_it)
     CHECK(sbps_option_file(sbps_option_count()) == SBPS_FILE_NONE);
 }
 
-/* No two options may write to the same field. */
-TEST(options_do_not_share_a_field)
+TEST(options_have_distinct_fields)
 {
     for (size_t i = 0; i < option_count(); i++)
         for (size_t j = 0; j < i; j++) CHECK(option_at(i).field != option_at(j).field);
 }
 
-/* What the family of this name is, or a sentence that holds `why`. */
+/* Checks the model of a family, or that the error message contains `why`. */
 static void check_family(const char *family, const char *model, const char *why)
 {
     sbps_options *o = fresh();
@@ -207,7 +206,7 @@ TEST(a_family_names_a_model)
     check_family("(probit)", NULL, "there is no family '(probit)'");
 }
 
-/* The sentence of a failure, or "". */
+/* Returns the error message, or "". */
 static sbps_error set(sbps_options *options, const char *name, const char *value)
 {
     sbps_error err = {0};
@@ -260,7 +259,7 @@ TEST(values_reach_their_fields)
     sbps_options_destroy(o);
 }
 
-TEST(impossible_numbers_are_refused_with_what_is_wanted)
+TEST(impossible_numbers_are_refused_with_the_expected_range)
 {
     CHECK(
         refuses("band", "abc", "--band: 'abc' is not a number: expected 0 < K <= 100 or auto"));
@@ -286,7 +285,7 @@ TEST(impossible_numbers_are_refused_with_what_is_wanted)
     CHECK(refuses("seconds", "1e999", "out of range"));
 }
 
-TEST(impossible_counts_are_refused_with_what_is_wanted)
+TEST(impossible_counts_are_refused_with_the_expected_range)
 {
     CHECK(refuses("batch-size", "0", "expected a whole number N >= 1 or auto"));
     CHECK(refuses("batch-size", "2.5", "'2.5' is not a whole number"));
@@ -343,7 +342,7 @@ TEST(texts_read_back_to_the_same_value)
     sbps_options_destroy(o);
 }
 
-TEST(texts_of_several_options_stand_side_by_side)
+TEST(texts_of_several_options_can_be_used_together)
 {
     sbps_options *o = fresh();
     const char *chains = sbps_options_get(o, "chains"), *draws = sbps_options_get(o, "draws");
@@ -351,7 +350,7 @@ TEST(texts_of_several_options_stand_side_by_side)
     sbps_options_destroy(o);
 }
 
-TEST(option_text_walks_the_whole_table)
+TEST(option_text_covers_the_whole_table)
 {
     sbps_options *o = fresh();
     REQUIRE(accepts(o, "seed", "77"));
@@ -372,7 +371,7 @@ TEST(option_text_walks_the_whole_table)
     sbps_options_destroy(o);
 }
 
-TEST(a_file_sets_what_the_user_has_not)
+TEST(a_file_sets_options_that_the_user_has_not_set)
 {
     sbps_options *o = fresh();
     sbps_error err = {0};
@@ -411,7 +410,7 @@ TEST(a_bad_line_is_named)
     CHECK(file_refused("--band = 3\n", 1, "unknown option"));
 }
 
-TEST(a_file_is_checked_where_the_command_line_wins)
+TEST(overridden_values_of_a_file_are_checked)
 {
     sbps_options *o = fresh();
     sbps_error err = {0};

@@ -1,5 +1,6 @@
-/* Default priors do not depend on where a column has its zero: the intercept's is of the predictor at
- * the means of the columns. Given ones are of the intercept that is reported, at x = 0. */
+/* Default priors do not depend on the zero of a column: that of the intercept applies to the
+ * predictor at the means of the columns. A prior set by the user applies to the reported
+ * intercept, at x = 0. */
 #include "check.h"
 #include "inference/options/target.h"
 #include "inference/run/run.h"
@@ -10,7 +11,7 @@
 #define FAR            2010.0
 #define MAX_PARAMETERS 9 /* parameters */
 
-/* What Laplace's approximation says. */
+/* Laplace's approximation. */
 typedef struct {
     size_t dim;
     double mean[MAX_PARAMETERS], sd[MAX_PARAMETERS];
@@ -33,8 +34,8 @@ static sbps_options *options_of(const char *model, const char *settings)
     return o;
 }
 
-/* Columns whose first lies `far` from 0, with targets for any model: 0, 1, 2, more often where the
- * columns are large. */
+/* Columns of which the first is `far` from 0. Targets suit any model: 0, 1, 2, increasing with
+ * the columns. */
 static sbps_table *table_of(const sbps_options *o, double largest, double far)
 {
     double x[COLUMNS * ROWS], y[ROWS];
@@ -84,7 +85,7 @@ static const model_case cases[] = {
     c < cases + sizeof cases / sizeof *cases;                                                  \
     c++
 
-/* Weights agree, and each intercept is moved by its column's weight times the distance. */
+/* Weights agree, and each intercept differs by the column's weight times the distance. */
 static void check_moved(const answer *near, const answer *far)
 {
     CHECK(near->dim == far->dim);
@@ -96,7 +97,7 @@ static void check_moved(const answer *near, const answer *far)
     }
 }
 
-TEST(defaults_do_not_depend_on_where_zero_is)
+TEST(default_priors_do_not_depend_on_the_origin)
 {
     static const char *const settings[] = {"", "storage=sparse", "prior=student_t(3,0,1)"};
     for (EACH_CASE(c))
@@ -118,7 +119,7 @@ TEST(sag_and_lbfgs_find_the_same_mode)
     }
 }
 
-TEST(a_prior_that_is_given_is_of_the_intercept_at_zero)
+TEST(a_user_prior_is_of_the_intercept_at_zero)
 {
     answer tight = approximate("linear", "prior-intercept=normal(-1000,0.001)", 9.0, FAR);
     CHECK_NEAR(tight.mean[0], -1000.0, TOL_DIFF);
@@ -140,7 +141,7 @@ TEST(a_kink_stays_at_zero)
 }
 
 /* A full batch of any model gives the posterior's own gradient. */
-TEST(potentials_see_the_centred_prior)
+TEST(potentials_use_the_centred_prior)
 {
     for (EACH_CASE(c)) {
         sbps_options *o = options_of(c->model, "");

@@ -1,4 +1,5 @@
-/* Points from files: what map and laplace write is read back, and what cannot be is said. */
+/* Start points from files: the output of map and laplace is read back, and errors are reported.
+ * */
 #include "inference/options/start_point.h"
 #include "check.h"
 #include "core/memory.h"
@@ -99,7 +100,7 @@ TEST(lines_may_come_in_any_order_and_sigma_on_either_scale)
     CHECK(hash[0] != hash[1] && hash[1] != hash[2] && hash[0] != hash[2]);
 }
 
-TEST(what_is_wrong_with_a_file_is_said)
+TEST(errors_of_a_file_are_reported)
 {
     CHECK(refused("", "the file is empty"));
     CHECK(refused("\n\n", "the file is empty"));
@@ -121,7 +122,7 @@ TEST(what_is_wrong_with_a_file_is_said)
 
 #define COLUMNS "name,mean,cov:intercept,cov:a,\"cov:b, \"\"c\"\"\",cov:log(sigma)\n"
 
-TEST(what_is_wrong_with_a_covariance_is_said)
+TEST(errors_of_a_covariance_are_reported)
 {
     CHECK(
         refused("name,mean,cov:a\n", ":1: the covariance has columns for 1 of the model's 4"));
@@ -137,7 +138,8 @@ TEST(what_is_wrong_with_a_covariance_is_said)
                   "not positive definite: 'b, "));
 }
 
-/* Bytes changed, left out and doubled: a sentence or a point, never a crash. */
+/* Bytes are changed, removed and repeated: the result is a message or a point, never a crash.
+ * */
 TEST(a_damaged_file_is_read_or_refused)
 {
     static const char whole[] = COLUMNS "intercept,1,1,0,0,0\na,1,0,1,0.5,0\n"
@@ -184,7 +186,7 @@ static char *report_of(const sbps_options *o, const sbps_table *table, bool lapl
 }
 
 /* A run from the file has the same mode, and from the covariance the same Hessian, as one without. */
-TEST(a_run_that_starts_from_a_report_is_the_run_that_finds_it)
+TEST(a_run_from_a_written_mode_is_the_run_that_finds_it)
 {
     sbps_options *o = options_of("linear");
     sbps_table *table = table_of(o);
@@ -214,8 +216,8 @@ TEST(a_run_that_starts_from_a_report_is_the_run_that_finds_it)
     sbps_options_destroy(o);
 }
 
-/* Whatever matrix the file has becomes the metric's. */
-TEST(a_covariance_of_a_file_is_the_metric_of_the_run)
+/* The matrix of the file becomes that of the metric. */
+TEST(the_covariance_of_a_file_is_the_metric_of_the_run)
 {
     static const double variance[] = {4.0, 0.25, 1.0, 0.01};
     sbps_options *o = options_of("linear");
@@ -229,7 +231,7 @@ TEST(a_covariance_of_a_file_is_the_metric_of_the_run)
         double e[4] = {0}, v[4];
         e[j] = 1.0;
         run->geometry.a->kind->forward(run->geometry.a, e, v);
-        double length = 0.0; /* v' S^-1 v is the same whichever way it is whitened */
+        double length = 0.0; /* v' S^-1 v does not depend on the factor */
         for (size_t k = 0; k < 4; k++) length += v[k] * v[k] / variance[k];
         CHECK_NEAR(length * run->plan->scale * run->plan->scale, 1.0, 1e-10);
     }
@@ -239,7 +241,7 @@ TEST(a_covariance_of_a_file_is_the_metric_of_the_run)
     sbps_options_destroy(o);
 }
 
-/* The model that is a normal itself: its covariance comes back. */
+/* For a Gaussian target the result is its covariance. */
 TEST(laplace_on_a_gaussian_is_its_covariance)
 {
     static const double want[] = {2.0, 0.3, -0.5, 0.3, 1.0, 0.2, -0.5, 0.2, 3.0};
@@ -271,8 +273,8 @@ TEST(laplace_on_a_gaussian_is_its_covariance)
     sbps_options_destroy(o);
 }
 
-/* The gradient norm that is reported is the gradient's, whichever method found the mode. */
-TEST(the_reported_gradient_norm_is_the_gradients)
+/* The reported gradient norm is that of the gradient, for every method that finds the mode. */
+TEST(the_reported_gradient_norm_is_that_of_the_gradient)
 {
     static const char *const methods[] = {"auto", "newton", "lbfgs", "sag"};
     sbps_options *o = options_of("linear");

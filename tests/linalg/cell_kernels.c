@@ -1,5 +1,5 @@
-/* Cells of numbers that are read several at once: each is the double that strtod gives, sign of
- * zero included, or is left alone. */
+/* Several cells of numbers are read at once: each becomes the double of strtod, including the
+ * sign of zero, or is not read. */
 #include "check.h"
 #include "core/rng.h"
 #include "linalg/kernels.h"
@@ -21,7 +21,7 @@ static line make_line(rng *random, const char *text)
     return l;
 }
 
-/* Any sign, up to 18 digits and a point, and now and then what is none of these. */
+/* Any sign, up to 18 digits and a point, and sometimes other characters. */
 static size_t random_cell(rng *random, char *out)
 {
     static const char signs[][2] = {"-", "+", "", ""};
@@ -50,7 +50,7 @@ static bool is_short(const char *begin, const char *end)
     return digits > 0 && points <= 1 && w <= (size_t)1 << 53;
 }
 
-/* How many of the cells can be read, and the numbers of these. */
+/* Returns how many of the cells can be read, and their numbers. */
 static size_t expected(const char *text, size_t count, char separator, char last, double *out)
 {
     for (size_t i = 0; i < count; i++) {
@@ -80,7 +80,7 @@ static void check_line(const kernels *k, const line *l, const char *text, size_t
     CHECK(at - l->text == stop - text);
 }
 
-TEST(random_cells_are_read_as_strtod_reads_them)
+TEST(random_cells_are_read_as_by_strtod)
 {
     rng random = rng_stream(11, 0, RNG_TEST);
     for (size_t trial = 0; trial < (size_t)check_size(20000, 20000, 1000000); trial++) {
@@ -104,7 +104,7 @@ TEST(random_cells_are_read_as_strtod_reads_them)
 }
 
 /* Bytes after the end of the buffer are not read. */
-TEST(a_cell_that_the_limit_cuts_is_left_alone)
+TEST(a_cell_that_the_limit_cuts_is_not_read)
 {
     static const char text[] =
         "1.5,-2.25,+3,.75,5.,0012.500,-0,123456789012345,9007199254740992\n";
@@ -120,7 +120,7 @@ TEST(a_cell_that_the_limit_cuts_is_left_alone)
     }
 }
 
-TEST(what_is_no_short_number_is_left_alone)
+TEST(other_cells_are_not_read)
 {
     static const char *const cells[] = {"",
                                         ".",

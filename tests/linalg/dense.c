@@ -44,7 +44,7 @@ TEST(a_quadratic_form_is_the_same_by_rows_and_by_terms)
     CHECK_NEAR(quadratic_form(D, a, x), quadratic_terms(D, a, x), TOL_SUM);
 }
 
-TEST(adding_a_multiple_is_undone_by_taking_it_away)
+TEST(adding_a_multiple_is_undone_by_subtracting_it)
 {
     const double x[] = {1.0, -2.0, 4.0};
     double y[] = {8.0, 0.5, -1.0};
@@ -61,7 +61,7 @@ TEST(the_inverse_of_a_factored_matrix_is_symmetric_and_inverts_it)
     draw_definite(a);
     memcpy(factor, a, sizeof a);
     REQUIRE(cholesky(D, factor));
-    draw(inverse, D * D, 5); /* what was there does not matter */
+    draw(inverse, D * D, 5); /* the previous contents do not matter */
     cholesky_inverse(D, factor, inverse);
     for (size_t i = 0; i < D; i++) {
         apply_matrix(D, a, inverse + i * D, column);
@@ -104,7 +104,7 @@ static void check_eigen(const double *a)
     for (size_t i = 0; i < D * D; i++) CHECK_NEAR(sum[i] / size, a[i] / size, TOL_SUM);
 }
 
-TEST(eigenvectors_make_up_the_matrix)
+TEST(the_matrix_is_the_sum_over_its_eigenvectors)
 {
     double a[D * D] = {0};
     check_eigen(a);
@@ -119,7 +119,7 @@ TEST(eigenvectors_make_up_the_matrix)
     check_eigen(a);
 }
 
-TEST(a_first_number_that_is_unknown_gives_way_and_a_second_does_not)
+TEST(a_comparison_replaces_a_first_nan_and_ignores_a_second)
 {
     CHECK(larger(1.0, 2.0) == 2.0 && larger(2.0, 1.0) == 2.0);
     CHECK(smaller(1.0, 2.0) == 1.0 && smaller(2.0, 1.0) == 1.0);

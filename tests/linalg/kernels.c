@@ -37,7 +37,7 @@ static const double extremes[] = {
 };
 #define EXTREMES (sizeof extremes / sizeof *extremes)
 
-TEST(scalar_comes_first_and_the_walk_ends)
+TEST(scalar_comes_first_and_the_list_ends)
 {
     REQUIRE(kernels_at(0) != NULL);
     CHECK(strcmp(kernels_at(0)->isa, "scalar") == 0);
@@ -47,7 +47,7 @@ TEST(scalar_comes_first_and_the_walk_ends)
     CHECK(kernels_at(count + 100) == NULL);
 }
 
-TEST(the_environment_names_the_variant)
+TEST(the_environment_selects_the_variant)
 {
     const char *before = getenv("SBPS_ISA");
     char *kept = copy_text(before);

@@ -1,5 +1,6 @@
 /* Products and combinations of rows over every length of row that has code of its own, every
- * rest of a block, doubles and floats: every variant agrees with the definition to the bit. */
+ * remainder of a block, doubles and floats: every variant agrees with the definition to the
+ * bit. */
 #include "core/rng.h"
 #include "linalg/kernels.h"
 

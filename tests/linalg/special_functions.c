@@ -1,5 +1,4 @@
-/* What is left of log Gamma and its derivatives, against closed forms and the recurrences that
- * they obey. */
+/* The remainders of log Gamma and its derivatives, against closed forms and recurrences. */
 #include "linalg/special_functions.h"
 #include "check.h"
 

@@ -1,6 +1,6 @@
-/* A converted table gives the draws of the text it was made of, to the last bit, once that is read in the
- * table's order: reading shuffles by another rule (table/row_origin.c), so the text's lines are set such that
- * both end in the same place. */
+/* A converted table gives the draws of its text, bit for bit, if the text is read in the order
+ * of the table. Reading shuffles by another rule (table/row_origin.c), so that the lines are
+ * put in an order for which both agree. */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -14,7 +14,7 @@
 #define SETTINGS "model=logistic minibatch=window epochs=60 chains=2 draws=100 seed=3 "
 
 typedef struct {
-    const char *storage; /* as convert is told */
+    const char *storage; /* as options of convert */
     bool libsvm;         /* few entries, so that auto is sparse */
 } conversion;
 
@@ -35,7 +35,7 @@ static void make_lines(bool libsvm)
     }
 }
 
-/* Lines order[0], order[1], ...; NULL: as they are. */
+/* Lines order[0], order[1], ...; NULL: in their order. */
 static void put_lines(const char *path, bool libsvm, const size_t *order)
 {
     FILE *file = fopen(path, "w");

@@ -1,5 +1,6 @@
-/* What an effective sample costs on fixed problems: the band, proposals and rows. The bias meter turns
- * a mistake in the band into a wider band and every answer stays right; only here does it show. */
+/* The cost of an effective sample on fixed problems: the band, proposals and rows. The control
+ * of the bias turns a mistake in the band into a wider band, with correct results; only this
+ * test detects it. */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -9,8 +10,7 @@
 #define COLUMNS 5
 #define SEEDS   8
 
-/* What was measured may be off by this factor either way: the means over the seeds scatter by 3% at
- * most, and 1.3 is outside on both sides. */
+/* Tolerance of measured costs, as a factor: the means over the seeds vary by 3% at most. */
 #define BRACKET 1.14
 
 static double x[ROWS][COLUMNS], y[ROWS];
@@ -28,7 +28,7 @@ static void make_rows(void)
     }
 }
 
-/* The band's width; proposals and rows an effective sample. */
+/* The band's width; proposals and rows per effective sample. */
 typedef struct {
     double band, proposals, rows;
 } cost;
@@ -73,14 +73,14 @@ static void check_cost(const char *settings, cost want)
     check_bracket("rows", found.rows, want.rows);
 }
 
-/* Noise is all there is: its variance, pooled and in its units, decides. */
+/* Only noise matters here: its pooled variance in units of the curvature. */
 TEST(the_cost_of_noise)
 {
     check_cost("batch-size=100 control-variate=none minibatch=random ess=400",
                (cost){3.67, 328.0, 33600.0});
 }
 
-/* Priors so strong that flights cross many kinks. */
+/* Priors so strong that segments cross many kinks. */
 TEST(the_cost_of_kinks)
 {
     check_cost("batch-size=50 control-variate=hessian minibatch=window ess=1000 "
@@ -88,13 +88,13 @@ TEST(the_cost_of_kinks)
                (cost){3.03, 20.5, 2360.0});
 }
 
-TEST(the_cost_of_flights_beside_a_control_variate)
+TEST(the_cost_of_segments_with_a_control_variate)
 {
     check_cost("batch-size=10 control-variate=hessian minibatch=window band=4 ess=4000",
                (cost){4.0, 4.48, 118.0});
 }
 
-TEST(the_cost_of_turns)
+TEST(the_cost_of_bounces)
 {
     check_cost("sampler=boomerang batch-size=10 control-variate=hessian minibatch=window "
                "band=4 ess=4000",

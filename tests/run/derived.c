@@ -1,5 +1,5 @@
-/* What is reported in the place of coordinates: correlations of three and more effects, and effects of levels that are
- * coordinates themselves. */
+/* Quantities reported in place of coordinates: correlations of three and more effects, and
+ * effects of levels that are coordinates. */
 #include "check.h"
 #include "estimate/diagnostics.h"
 #include "inference/autotune/run_plan.h"
@@ -15,7 +15,7 @@
 #define GROUPS 12
 #define EACH   8
 
-/* Normal rows, with as many columns that vary from group to group. */
+/* Normal rows, with `effects` columns whose slopes vary between groups. */
 static void write_table(const char *path, size_t columns)
 {
     FILE *file = fopen(path, "w");
@@ -58,7 +58,7 @@ static sbps_table *table_of(size_t columns, const sbps_options *options)
     return table;
 }
 
-/* change: NULL, or what becomes of the model's kind before it is opened. */
+/* change: modifies the model's kind before it is opened; NULL: none. */
 static outcome outcome_of(size_t columns, const char *settings, void (*change)(model_kind *))
 {
     outcome o = {.options = options_of(settings)};
@@ -95,7 +95,7 @@ static size_t place_of(const sbps_result *r, const char *name)
     "model=linear formula=y~a+b+(1+a+b|g) prior-cor=lkj(3) seed=5 sampler=hmc ess=50 "         \
     "draws=50 chains=2"
 
-/* Of three effects by hand: r_12 = p_01 p_02 + p_12|0 sqrt(1 - p_01^2) sqrt(1 - p_02^2). */
+/* For three effects: r_12 = p_01 p_02 + p_12|0 sqrt(1 - p_01^2) sqrt(1 - p_02^2). */
 static double by_hand(const double *w)
 {
     double first = tanh(w[6]), second = tanh(w[7]), given = tanh(w[8]);
@@ -119,7 +119,8 @@ static void check_draws(const outcome *o, size_t at)
     free(drawn);
 }
 
-/* As it was asked for, and as wide as the correlation of two of three is under it. */
+/* The prior as requested, with the width that a correlation of two of three effects has under
+ * it. */
 static void check_prior(const outcome *o)
 {
     const result *r = o->r;
@@ -160,18 +161,18 @@ TEST(correlations_are_those_of_the_draws)
     outcome_close(&o);
 }
 
-/* ---- their law ---- */
+/* ---- their distribution ---- */
 
 #define PRIOR_DRAWS 40000
 
-/* Of the law with density (1 - x^2)^(eta - 1). */
+/* Draws from the density proportional to (1 - x^2)^(eta - 1). */
 static double draw_correlation(rng *random, double eta)
 {
     double a = draw_log_gamma(random, eta), b = draw_log_gamma(random, eta);
     return tanh(0.5 * (a - b));
 }
 
-/* x^2 and x^4 have the means that (1 + x)/2 being beta(a, a) gives them. */
+/* x^2 and x^4 have the means implied by (1 + x)/2 ~ beta(a, a). */
 static void check_powers(const char *what, double square, double fourth, double eighth,
                          double a)
 {
@@ -185,7 +186,7 @@ static void check_powers(const char *what, double square, double fourth, double 
     }
 }
 
-TEST(under_their_prior_all_have_the_same_law)
+TEST(under_their_prior_all_have_the_same_distribution)
 {
     sbps_options *options =
         options_of("model=linear formula=y~a+b+c+(1+a+b+c|g) prior-cor=lkj(2)");
@@ -219,7 +220,7 @@ TEST(under_their_prior_all_have_the_same_law)
 
 /* ---- effects that are coordinates ---- */
 
-/* Coordinate 1 is the half of one. */
+/* Coordinate 1 is reported as its half. */
 static bool half_is_coordinate(const void *self, size_t j, model_derived *out)
 {
     (void)self;
@@ -270,7 +271,7 @@ TEST(effects_that_are_coordinates_are_left_out)
     outcome_close(&plain);
 }
 
-TEST(effects_that_are_coordinates_are_told_on_request)
+TEST(effects_that_are_coordinates_are_reported_on_request)
 {
     outcome plain = outcome_of(1, ONE, NULL), o = outcome_of(1, ONE "ranef=all", hide_one);
     const result *r = o.r, *all = plain.r;
@@ -279,7 +280,8 @@ TEST(effects_that_are_coordinates_are_told_on_request)
     CHECK(place_of(r, "r_g[L0,Intercept]") == at + 1);
     for (size_t i = 0; i < r->chains * r->draws; i++)
         CHECK(r->w[i * r->dim + at] == 2.0 * all->w[i * all->dim + 1]);
-    /* in its own sds, so that twice as much is biased no more; those of the path and of the draws differ a little */
+    /* in its own sds: the doubled quantity has the same bias. Sds of the path and of the draws
+     * differ a little */
     CHECK(all->bias_se[1] > 0.0);
     CHECK_NEAR(r->bias[at], all->bias[1], 0.2 * fabs(all->bias[1]));
     CHECK_NEAR(r->bias_se[at], all->bias_se[1], 0.2 * all->bias_se[1]);
@@ -310,7 +312,7 @@ TEST(effects_that_are_coordinates_are_in_the_file)
     outcome_close(&o);
 }
 
-/* Drawing effects may take minutes, and a batch system does not wait so long after its signal. */
+/* Drawing effects may take minutes; a batch system kills the job earlier after its signal. */
 TEST(effects_are_left_out_after_an_interrupt)
 {
     outcome o = outcome_of(1, ONE "ranef=all", NULL);

@@ -86,7 +86,7 @@ TEST(same_seed_gives_the_same_bits_on_any_thread_count)
                "chains=5 metric=diagonal threads=4", true);
 }
 
-/* Of three parts of 16,384 rows: their sums are shared out. */
+/* Three parts of 16,384 rows: their sums are distributed over threads. */
 static sbps_result *sample_long(const char *settings)
 {
     enum { LONG = 40000 };
@@ -129,8 +129,8 @@ TEST(another_seed_gives_another_path)
     check_same("linear", "seed=1", "seed=2", false);
 }
 
-/* Kernels are chosen when a run is made, from the environment: SBPS_ISA. Where the processor
- * lacks one the next best is taken, and nothing can differ. */
+/* Kernels are chosen when a run is created, by the environment variable SBPS_ISA. If the
+ * processor lacks them, the next best are used, and the test is trivial. */
 TEST(every_instruction_set_gives_the_same_bits)
 {
     static const char *const sets[] = {"avx2", "avx512"}, *const models[] = {"logistic",
@@ -149,8 +149,8 @@ TEST(every_instruction_set_gives_the_same_bits)
     }
 }
 
-/* What is stored after rounds does not depend on being watched. */
-TEST(progress_and_results_underway_leave_the_path_alone)
+/* Draws do not depend on calls for progress and results. */
+TEST(progress_and_results_do_not_change_the_path)
 {
     double x[ROWS][COLUMNS], y[ROWS];
     sbps_error err = {0};

@@ -1,4 +1,4 @@
-/* The potential that is stored with every draw: minus the log posterior there, and no noise. */
+/* The potential stored with every draw: minus the log posterior, without noise. */
 #include "check.h"
 #include "inference/run/run.h"
 
@@ -6,7 +6,7 @@
 #include "stat/sample.h"
 
 typedef struct {
-    double error; /* root mean square of what is stored less the truth, and of what is stated */
+    double error; /* root mean squares of the error and of the stated error */
     double stated;
     double scatter; /* sd of the truth over the draws */
 } verdict;
@@ -77,7 +77,7 @@ TEST(small_tables_have_exact_values)
     CHECK(v.stated == 0.0 && v.error < TOL_DIFF);
 }
 
-TEST(values_of_large_tables_have_a_small_error_and_state_it)
+TEST(values_of_large_tables_have_a_small_stated_error)
 {
     check_small_error(values_of("logistic", 100000, 10, "sbps"));
     check_small_error(values_of("linear", 100000, 10, "sbps"));

@@ -1,5 +1,5 @@
-/* What is read from a checkpoint is looked at whole: every word of the run's state and of a chain's
- * memory has someone who says what it may hold, and what cannot be is refused by name. */
+/* Every word of a checkpoint is inspected: for every word of the run's state and of a chain's
+ * memory some function checks its range, and an invalid value is refused by its name. */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -39,8 +39,9 @@ static inspection inspect_once(const sbps_run *run, size_t index)
     return x;
 }
 
-/* Pieces of an arena begin at cache lines: a line of which no word was seen is a piece left out. */
-static bool lines_seen(const inspection *x)
+/* Pieces of an arena begin at cache lines: a line without an inspected word is a piece that was
+ * left out. */
+static bool lines_inspected(const inspection *x)
 {
     for (size_t line = 0; line < x->size / CACHE_LINE; line++)
         if (!memchr(x->seen + line * LINE, 1, LINE)) {
@@ -51,7 +52,7 @@ static bool lines_seen(const inspection *x)
     return true;
 }
 
-/* As it was set up, and after some rounds: fine both times, and all of it seen. */
+/* After set-up and after some rounds: valid both times, and inspected completely. */
 static void check_whole(const char *settings)
 {
     sbps_table *table;
@@ -60,7 +61,7 @@ static void check_whole(const char *settings)
     for (size_t round = 0; round < 3; round++) {
         for (size_t c = 0; c < run->chain_count; c++) {
             inspection x = inspect_once(run, c);
-            bool good = !x.wrong[0] && lines_seen(&x);
+            bool good = !x.wrong[0] && lines_inspected(&x);
             if (!good) printf("%s, round %zu: %s\n", settings, round, x.wrong);
             CHECK(good);
             free(x.seen);
@@ -77,7 +78,7 @@ static void check_whole(const char *settings)
     sbps_table_destroy(table);
 }
 
-TEST(every_word_of_every_samplers_memory_is_looked_at)
+TEST(every_word_of_every_samplers_memory_is_inspected)
 {
     for (size_t i = 0; sampler_kinds[i]; i++) {
         char settings[160];
@@ -89,7 +90,7 @@ TEST(every_word_of_every_samplers_memory_is_looked_at)
     }
 }
 
-TEST(every_word_is_looked_at_whatever_the_options)
+TEST(every_word_is_inspected_with_any_options)
 {
     check_whole("model=linear chains=1 draws=20 seconds=50");
     check_whole("model=logistic chains=1 draws=20 seconds=50 paper");
@@ -100,9 +101,9 @@ TEST(every_word_is_looked_at_whatever_the_options)
     check_whole("model=network chains=1 draws=20 seconds=50");
 }
 
-/* ---- what cannot be ---- */
+/* ---- invalid values ---- */
 
-/* Sets one word, asks, and sets it back: the sentence must have the word in it. */
+/* Sets one word, inspects, and restores it: the message must contain `word`. */
 static void refuse_word(const sbps_run *run, void *at, uint64_t value, const char *word)
 {
     const arena *memory = &run->chains->memory;
@@ -126,7 +127,7 @@ static uint64_t bits(double value)
     return word;
 }
 
-TEST(counts_indices_and_kinds_that_cannot_be_are_refused_by_name)
+TEST(invalid_counts_indices_and_kinds_are_refused_by_name)
 {
     sbps_table *table;
     sbps_run *run = run_of("model=logistic chains=2 draws=20 minibatch=random batch-size=20 "
@@ -145,7 +146,7 @@ TEST(counts_indices_and_kinds_that_cannot_be_are_refused_by_name)
     refuse_word(run, &c->m.state->full, MOMENT_BATCHES + 1, "batches");
     refuse_word(run, &c->m.state->length, 0, "length");
     refuse_word(run, &u->kind, 4, "kind");
-    refuse_word(run, &u->kind, 1, "kind"); /* of batches that were not asked for */
+    refuse_word(run, &u->kind, 1, "kind"); /* of batches that were not requested */
     refuse_word(run, &u->n, ROWS + 1, "rows of a batch");
     refuse_word(run, &u->n, 0, "batch");
     refuse_word(run, &u->first, ROWS, "first");

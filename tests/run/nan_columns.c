@@ -1,5 +1,5 @@
-/* A caller's columns stay where they are and are changed while the run goes on: once a number in them is none, the run
- * ends with a sentence, whatever the sampler, and the draws made before stay. */
+/* Borrowed columns are changed during the run: if a number becomes NaN, the run of any sampler
+ * ends with a message and keeps its draws. */
 #include "check.h"
 
 #include "sbps.h"
@@ -61,7 +61,7 @@ static size_t draws_of(const sbps_run *run, bool *finite)
     return draws;
 }
 
-/* Rounds until it samples and has draws. */
+/* Advances the run until it has draws. */
 static bool reach_draws(sbps_run *run)
 {
     bool finished = false, finite = false;
@@ -97,13 +97,13 @@ static void check_loss(const char *sampler, size_t rows)
 static const char *const samplers[] = {"sbps",      "boomerang", "zigzag-cv",
                                        "local-bps", "hmc",       "surrogate"};
 
-TEST(a_run_ends_when_every_number_of_a_column_is_lost)
+TEST(a_run_ends_when_a_column_becomes_nan)
 {
     for (size_t i = 0; i < sizeof samplers / sizeof *samplers; i++)
         check_loss(samplers[i], ROWS);
 }
 
-TEST(a_run_ends_when_one_number_is_lost)
+TEST(a_run_ends_when_one_number_becomes_nan)
 {
     for (size_t i = 0; i < sizeof samplers / sizeof *samplers; i++) check_loss(samplers[i], 1);
 }

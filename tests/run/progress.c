@@ -1,4 +1,4 @@
-/* A run seen from outside: advance, progress, stopping rules, interrupts. */
+/* The public interface of a run: advance, progress, stopping rules, interrupts. */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -68,7 +68,7 @@ static sbps_result *result_of(const sampling *f)
     return r;
 }
 
-/* To the end, holding what progress says on the way to its contract. */
+/* Advances to the end and checks the progress reports against their contract. */
 static sbps_progress run_watched(sampling *f)
 {
     sbps_progress p = {.struct_size = sizeof p}, before = {.warming_up = true};
@@ -84,8 +84,8 @@ static sbps_progress run_watched(sampling *f)
         CHECK(before.warming_up || !p.warming_up);
         CHECK(!p.warming_up || p.share_done == 0.0);
         CHECK(isnan(p.seconds_left) || p.seconds_left >= 0.0);
-        CHECK(p.share_done >= fraction_before); /* though an ESS may be judged anew */
-        /* what warm-up has used up of the seconds is seen a round later */
+        CHECK(p.share_done >= fraction_before); /* an ESS may be estimated again */
+        /* the seconds of warm-up are counted one round later */
         CHECK(finished ? p.share_done == 1.0 : p.share_done < 1.0 || before.warming_up);
         fraction_before = p.share_done;
         before = p;
@@ -105,7 +105,7 @@ TEST(ess_rule_stops_when_every_parameter_has_its_ess)
         CHECK(r->ess_mean[j] >= 700.0 && r->ess_square[j] >= 700.0);
     CHECK(p.max_rhat < 1.05 && p.bias_estimate < 0.02);
     CHECK(!r->info.interrupted && r->draws >= 1000);
-    CHECK(advance(&f)); /* stays finished, and stays as it is */
+    CHECK(advance(&f)); /* stays finished, with the same result */
     sbps_result *again = result_of(&f);
     CHECK(again->info.proposals == r->info.proposals && again->mean[0] == r->mean[0]);
     sbps_result_destroy(again);
@@ -113,8 +113,8 @@ TEST(ess_rule_stops_when_every_parameter_has_its_ess)
     end(&f);
 }
 
-/* hmc makes one draw a step, and its steps are worth a draw each. */
-TEST(draws_asked_for_are_made_also_where_the_ess_comes_first)
+/* hmc makes one draw per step, and its draws are nearly independent. */
+TEST(the_requested_draws_are_made_if_the_ess_is_reached_first)
 {
     sampling f = start("sampler=hmc ess=50 draws=1500");
     run_watched(&f);
@@ -147,7 +147,7 @@ TEST(seconds_rule_stops_in_time)
     end(&f);
 }
 
-TEST(the_first_rule_met_stops)
+TEST(the_first_rule_that_holds_stops)
 {
     sampling f = start("ess=1e9 epochs=1e9 seconds=0.4");
     run_watched(&f);
@@ -158,7 +158,7 @@ TEST(the_first_rule_met_stops)
     end(&f);
 }
 
-TEST(warm_up_of_so_many_proposals_is_no_shorter_and_one_round_longer_at_most)
+TEST(warm_up_takes_the_requested_proposals_and_at_most_one_round_more)
 {
     sampling f = start("warmup=5000 ess=100");
     sbps_progress p = {.struct_size = sizeof p, .warming_up = true}, before = p;
@@ -219,7 +219,7 @@ TEST(interrupt_from_another_thread_finishes_the_run)
     size_t rounds = 0; /* of sampling */
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, interrupt_later, &it) == 0);
-    while (!advance(&f)) { /* for ever, were the interrupt not heeded */
+    while (!advance(&f)) { /* endless without the interrupt */
         sbps_progress p = {.struct_size = sizeof p};
         sbps_run_progress(f.run, &p);
         rounds += !p.warming_up;

@@ -1,10 +1,10 @@
-/* A run's file says by itself what the run was made of. */
+/* The file of a run records the data, the priors and the options of the run. */
 #include "check.h"
 #include "stat/sample.h"
 
 #define ROWS 240
 
-/* Numbers, a copy of them, a category and, now and then, an empty cell. */
+/* Numbers, a copy of them, a category and some empty cells. */
 static void write_table(const char *path)
 {
     FILE *file = fopen(path, "w");
@@ -32,7 +32,7 @@ static sbps_result *run_of(const char *settings, char *path, size_t size)
 
 #define LABEL_IS(label, j, want) CHECK(r->label[j] && !strcmp(r->label[j], want))
 
-TEST(data_columns_and_levels_are_told)
+TEST(data_columns_and_levels_are_recorded)
 {
     char path[256];
     sbps_result *r = run_of("", path, sizeof path);
@@ -51,7 +51,7 @@ TEST(data_columns_and_levels_are_told)
     sbps_result_destroy(r);
 }
 
-TEST(priors_in_force_are_told)
+TEST(priors_are_recorded)
 {
     char path[256], want[64];
     sbps_result *r =
@@ -64,12 +64,12 @@ TEST(priors_in_force_are_told)
     CHECK_NEAR(r->prior_sd[5], 2.0 * sqrt(3.0), TOL_ROUND);
     snprintf(want, sizeof want, "normal(%.17g,", r->prior_mean[0]);
     CHECK(!strncmp(r->prior[0], want, 8));
-    /* the rows hold the line at the means, 5 of y on average, as they do not at x = 0 */
+    /* the data inform the intercept at the means, about 5, but not at x = 0 */
     CHECK(fabs(r->seen_mean[0] - 5.0) < 1.0 && r->seen_sd[0] < 1.0);
     sbps_result_destroy(r);
 }
 
-TEST(columns_that_only_the_priors_hold_are_known)
+TEST(columns_without_information_in_the_data_are_recorded)
 {
     char path[256];
     sbps_result *r = run_of("", path, sizeof path);
@@ -78,7 +78,7 @@ TEST(columns_that_only_the_priors_hold_are_known)
     sbps_result_destroy(r);
 }
 
-TEST(what_standardize_took_out_is_told)
+TEST(the_effects_of_standardize_are_recorded)
 {
     char path[256];
     sbps_result *r = run_of("standardize", path, sizeof path);

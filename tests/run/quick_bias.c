@@ -1,4 +1,4 @@
-/* The bias that progress tells, from the first order of the response at the mode alone, is near the one
+/* The bias in progress reports, from the first-order response at the mode, is near the bias
  * that the finished run states. */
 #include "check.h"
 #include "stat/sample.h"
@@ -9,7 +9,7 @@
 #define COLUMNS 5
 #define SEEDS   4
 #define FACTOR                                                                                 \
-    1.8 /* apart at most; without its factor dim, which is 6, it would be far outside */
+    1.8 /* largest relative difference; without the factor dim = 6 it would be much larger */
 
 static void make_rows(double x[ROWS][COLUMNS], double y[ROWS])
 {
@@ -47,7 +47,7 @@ static two_biases biases_of(const sbps_table *table, const sbps_options *options
 }
 
 /* A narrow band: the bias is large and well known. */
-TEST(progress_tells_about_the_bias_that_is_stated)
+TEST(progress_reports_nearly_the_stated_bias)
 {
     static double x[ROWS][COLUMNS], y[ROWS];
     make_rows(x, y);

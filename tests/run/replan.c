@@ -1,5 +1,5 @@
-/* What warm-up finds goes before what was promised: rare, long-tailed columns and classes that are nearly apart,
- * where flights look cheap at the mode and are not. */
+/* Costs measured in warm-up override predicted costs: on rare, long-tailed columns and nearly
+ * separated classes sbps is predicted to be cheap at the mode and is not. */
 #include "check.h"
 #include "inference/run/run.h"
 #include "stat/sample.h"
@@ -27,7 +27,7 @@ static void write_table(char path[256])
     fclose(f);
 }
 
-/* The default command; the sampler is left open. */
+/* The default options; the sampler is chosen automatically. */
 static sbps_result *sample(const char *path, const char *settings)
 {
     sbps_error err = {0};
@@ -59,7 +59,7 @@ static int seed_of_takeover(const char *path)
     return found ? seed : 0;
 }
 
-TEST(hmc_takes_over_where_flights_turn_out_dear)
+TEST(hmc_takes_over_if_sbps_turns_out_costly)
 {
     char path[256], settings[64];
     write_table(path);
@@ -76,7 +76,7 @@ TEST(hmc_takes_over_where_flights_turn_out_dear)
     unlink(path);
 }
 
-/* A run of ESS 800, and one that was broken off at 400 and resumed. */
+/* A run to ESS 800, and one that was stopped at 400 and resumed. */
 static void check_resumed(const char *path, const char *options)
 {
     char checkpoint[256], settings[700];
@@ -95,7 +95,7 @@ static void check_resumed(const char *path, const char *options)
     unlink(checkpoint);
 }
 
-TEST(a_run_that_changed_its_mind_is_resumed_bit_for_bit)
+TEST(a_run_that_switched_to_hmc_is_resumed_bit_for_bit)
 {
     char path[256], settings[64];
     write_table(path);
@@ -106,8 +106,8 @@ TEST(a_run_that_changed_its_mind_is_resumed_bit_for_bit)
     unlink(path);
 }
 
-/* Columns that say nothing, under priors that hold them narrowly and have long tails: rows are nearly normal and look
- * cheap, the posterior is not. */
+/* Uninformative columns under narrow priors with long tails: the rows are nearly normal and
+ * predicted to be cheap, the posterior is not. */
 #define NARROW "prior=cauchy(0,0.01) "
 
 static void write_noise(char path[256])
@@ -123,7 +123,7 @@ static void write_noise(char path[256])
     fclose(f);
 }
 
-TEST(the_exact_sampler_gives_way_to_the_flight_that_it_took_the_place_of)
+TEST(the_exact_sampler_is_replaced_by_sbps)
 {
     char path[256];
     write_noise(path);
@@ -140,7 +140,7 @@ TEST(the_exact_sampler_gives_way_to_the_flight_that_it_took_the_place_of)
     unlink(path);
 }
 
-TEST(a_run_that_left_the_exact_sampler_is_resumed_bit_for_bit)
+TEST(a_run_that_replaced_the_exact_sampler_is_resumed_bit_for_bit)
 {
     char path[256];
     write_noise(path);

@@ -1,5 +1,5 @@
-/* The promise is about what the user gets: the stored draws have the effective size asked for, and the
- * stated bias with its errors keeps to the budget where a longer run can bring that about. */
+/* Stopping rules hold for the stored draws: they have the requested ESS, and the stated bias
+ * plus its error is within the budget if a longer run can achieve that. */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -16,8 +16,9 @@ static double smallest_ess(const sbps_result *r)
     return smallest;
 }
 
-/* 2 x 150 to 337 draws for an ESS of 300: one spacing too wide and it is missed. */
-TEST(stored_draws_have_the_effective_size_asked_for)
+/* 2 x 150 to 337 draws for an ESS of 300: it is missed if the spacing doubles once too often.
+ * */
+TEST(stored_draws_have_the_requested_effective_size)
 {
     for (unsigned seed = 1; seed <= SEEDS; seed++) {
         char settings[256];

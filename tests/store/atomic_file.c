@@ -1,4 +1,4 @@
-/* Atomic files: the target is the old or the new one, whole, and nothing else is left. */
+/* Atomic files: the target is the complete old or new file, and no other file is left. */
 #include "check.h"
 
 #include "store/atomic_file.h"
@@ -40,11 +40,11 @@ TEST(an_abandoned_file_leaves_no_trace)
     REQUIRE(file_begin(path, &f, NULL) == SBPS_OK);
     fputs("new", f.stream);
     file_abandon(&f);
-    file_abandon(&f); /* once more is fine */
+    file_abandon(&f); /* a second call does nothing */
     CHECK(sample_files() == 0);
 }
 
-TEST(the_temporary_file_lies_beside_with_the_process_number)
+TEST(the_temporary_file_has_the_process_number_in_its_name)
 {
     char want[700];
     const char *path = sample_path("a.txt");
@@ -56,7 +56,7 @@ TEST(the_temporary_file_lies_beside_with_the_process_number)
     file_abandon(&f);
 }
 
-/* A process that is surely gone: our own child. */
+/* The id of a process that has ended: a child of this one. */
 static long dead_process(void)
 {
     pid_t child = fork();
@@ -65,7 +65,7 @@ static long dead_process(void)
     return (long)child;
 }
 
-TEST(what_a_killed_process_left_is_removed_and_nothing_else)
+TEST(only_files_of_killed_processes_are_removed)
 {
     enum { FILES = 7 };
     char dead[700], locked[700], users[700], own[700];
@@ -79,7 +79,7 @@ TEST(what_a_killed_process_left_is_removed_and_nothing_else)
     snprintf(own, sizeof own, "%s.tmp.%ld", path, (long)getpid());
     const char *all[FILES] = {dead, locked, other, living, word, users, own};
     for (size_t i = 0; i < FILES; i++) sample_store(all[i], "half", 4);
-    int held = open(locked, O_RDONLY); /* as by a process of another machine */
+    int held = open(locked, O_RDONLY); /* as of a process on another machine */
     REQUIRE(held >= 0 && flock(held, LOCK_EX) == 0);
     REQUIRE(file_begin(path, &f, NULL) == SBPS_OK);
     CHECK(access(dead, F_OK) != 0);
@@ -89,7 +89,7 @@ TEST(what_a_killed_process_left_is_removed_and_nothing_else)
     for (size_t i = 1; i < FILES; i++) unlink(all[i]);
 }
 
-TEST(a_symbolic_link_stays_and_its_file_is_replaced)
+TEST(a_symbolic_link_is_kept_and_its_target_is_replaced)
 {
     const char *path = sample_path("real.txt"), *link = sample_path("link.txt");
     struct stat status;
@@ -118,7 +118,7 @@ TEST(the_mode_of_the_old_file_is_kept)
     unlink(path);
 }
 
-TEST(the_temporary_file_is_never_more_open_than_the_old_one)
+TEST(the_temporary_file_has_no_more_permissions_than_the_old_one)
 {
     const char *path = sample_path("a.txt");
     struct stat status;
@@ -143,7 +143,7 @@ TEST(a_device_is_written_not_replaced)
     CHECK(file_commit(&f, &err) == SBPS_OK);
     CHECK(stat("/dev/null", &status) == 0 && S_ISCHR(status.st_mode));
     REQUIRE(file_begin("/dev/full", &f, &err) == SBPS_OK);
-    fputs("no room", f.stream); /* fails only when it is flushed */
+    fputs("no room", f.stream); /* fails only when flushed */
     CHECK(file_commit(&f, &err) == SBPS_NO_FILE);
     CHECK(strcmp(err.text, "/dev/full: cannot be written: No space left on device") == 0);
 }
@@ -158,7 +158,7 @@ TEST(a_folder_is_no_target)
     CHECK(file_begin("", &f, &err) == SBPS_NO_FILE);
 }
 
-/* 0: refused. Root may write anywhere, so it becomes somebody else first. */
+/* 0: refused. Root may write anywhere, so the child changes its user first. */
 static int write_in_locked_folder(void)
 {
     atomic_file f;

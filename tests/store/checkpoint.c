@@ -1,4 +1,5 @@
-/* Checkpoints: bit for bit or refused, and whole whenever the writer dies. */
+/* Checkpoints are read bit for bit or refused, and are complete whenever the writer is killed.
+ * */
 #include "check.h"
 
 #include "store/checkpoint.h"
@@ -20,7 +21,7 @@ static void fill(state *s, uint64_t seed)
     snprintf(s->text, sizeof s->text, "batch-size=%d\n", 104);
 }
 
-/* Four blocks of which one is empty. */
+/* Four blocks, one of them empty. */
 static void blocks_of(state *s, checkpoint_block out[4])
 {
     out[0] = (checkpoint_block){"numbers", s->numbers, sizeof s->numbers};
@@ -96,7 +97,7 @@ TEST(another_runs_checkpoint_is_refused_by_the_name_of_the_block)
     blocks[2].name = "counter";
     blocks[3].size--;
     check_mismatch(path, blocks, 4, "'options' has 15 bytes, but this run needs 14");
-    CHECK(memcmp(&s, &before, sizeof s) == 0); /* nothing was filled in */
+    CHECK(memcmp(&s, &before, sizeof s) == 0); /* no output was written */
     unlink(path);
 }
 
@@ -156,8 +157,8 @@ static void put_sum(char *bytes, size_t size)
     memcpy(bytes + size - 4, &crc, sizeof crc);
 }
 
-/* With a good checksum: only the walk along the table stands between these and the memory. */
-TEST(a_table_that_lies_is_refused)
+/* With a good checksum: only the check of the table protects memory from these. */
+TEST(a_table_with_wrong_sizes_is_refused)
 {
     const char *path = sample_path("run.ckpt");
     static const uint64_t bad_counts[] = {
@@ -184,8 +185,8 @@ TEST(a_table_that_lies_is_refused)
     unlink(path);
 }
 
-/* Two sizes that are each far too large and whose sum wraps round to the right one. */
-TEST(sizes_that_wrap_round_are_refused)
+/* Two sizes that are too large and whose sum overflows to the right one. */
+TEST(sizes_that_overflow_are_refused)
 {
     const char *path = sample_path("run.ckpt");
     size_t size;
@@ -236,8 +237,8 @@ TEST(a_missing_or_unwritable_file_is_named)
 
 #define BIG (1u << 18) /* doubles: writing takes far longer than making them */
 
-/* Block `big` is the counter over and over. */
-static void write_for_ever(const char *path, uint64_t from)
+/* Block `big` is the counter, repeated. */
+static void write_endlessly(const char *path, uint64_t from)
 {
     static double big[BIG];
     for (uint64_t n = from;; n++) {
@@ -247,7 +248,7 @@ static void write_for_ever(const char *path, uint64_t from)
     }
 }
 
-/* Temporary files of the killed stay; each has its own process number. */
+/* Temporary files of killed writers remain; each has the number of its process. */
 static void clean_temps(const char *keep)
 {
     DIR *folder = opendir(sample_folder);
@@ -262,9 +263,9 @@ static ino_t number_of(const char *path)
     return stat(path, &status) == 0 ? status.st_ino : 0;
 }
 
-/* Waits until the writer is on its way with a file, after it has put `done` new ones in place, and
- * stops it there. False when it has ended. */
-static bool stop_on_the_way(pid_t writer, const char *path, int done)
+/* Waits until the writer writes a file, after `done` new checkpoints, and stops it there. False
+ * if it has ended. */
+static bool stop_while_writing(pid_t writer, const char *path, int done)
 {
     ino_t last = number_of(path);
     int status;
@@ -294,9 +295,9 @@ TEST(a_killed_writer_leaves_the_old_or_the_new_checkpoint)
         pid_t child = fork();
         REQUIRE(child >= 0);
         path = sample_path("killed.ckpt");
-        if (child == 0) write_for_ever(path, last + 1);
+        if (child == 0) write_endlessly(path, last + 1);
         int status, done = kills % 2;
-        REQUIRE(stop_on_the_way(child, path, done));
+        REQUIRE(stop_while_writing(child, path, done));
         kill(child, SIGKILL);
         waitpid(child, &status, 0);
         CHECK(WIFSIGNALED(status));

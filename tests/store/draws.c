@@ -1,5 +1,5 @@
-/* What the draws owe: equal times whatever the segments, the right place at each time, and every
- * event counted once. */
+/* Draws are at equal times whatever the segments, at the right position, and count every event
+ * once. */
 #include "check.h"
 #include "core/rng.h"
 #include "store/draw_store.h"
@@ -26,7 +26,7 @@ static recorder start_recorder(double spacing)
     return r;
 }
 
-/* The path is w(t) = centre + (t, -2t), cut into segments: a draw tells its own time. */
+/* The path is w(t) = centre + (t, -2t), cut into segments: a draw determines its time. */
 static void record_segment(recorder *r, double dt, const event *end)
 {
     const double p[DIM] = {r->time, -2.0 * r->time}, q[DIM] = {1.0, -2.0};
@@ -66,7 +66,7 @@ static void check_times(const recorder *r)
     CHECK(n * s->spacing <= r->time * (1 + 1e-10) && s->next > r->time * (1 - 1e-10));
 }
 
-TEST(draws_lie_at_equal_times_from_the_first_spacing_to_the_last)
+TEST(draws_are_at_equal_times_from_the_first_spacing_to_the_last)
 {
     rng random = rng_stream(1, 0, RNG_TEST);
     recorder r = start_recorder(0.37);
@@ -79,8 +79,8 @@ TEST(draws_lie_at_equal_times_from_the_first_spacing_to_the_last)
     free(r.memory.base);
 }
 
-/* Two paths of other lengths come to one spacing, at any moment, and go on from there. */
-TEST(draws_thinned_from_outside_stay_at_equal_times)
+/* Two paths of different lengths are thinned to one spacing at any time, and continue. */
+TEST(draws_thinned_by_the_caller_stay_at_equal_times)
 {
     rng random = rng_stream(2, 0, RNG_TEST);
     recorder r = start_recorder(0.37);
@@ -99,7 +99,7 @@ TEST(draws_thinned_from_outside_stay_at_equal_times)
     free(r.memory.base);
 }
 
-TEST(a_segment_longer_than_the_whole_buffer_is_thinned_on_the_way)
+TEST(a_segment_longer_than_the_buffer_is_thinned)
 {
     event e = {.kind = EVENT_REFRESH};
     recorder r = start_recorder(0.01);
@@ -110,7 +110,7 @@ TEST(a_segment_longer_than_the_whole_buffer_is_thinned_on_the_way)
     free(r.memory.base);
 }
 
-TEST(there_are_never_fewer_draws_than_wanted_once_there_were_enough)
+TEST(once_there_are_enough_draws_there_are_never_too_few)
 {
     rng random = rng_stream(2, 0, RNG_TEST);
     recorder r = start_recorder(1.0);
@@ -123,7 +123,7 @@ TEST(there_are_never_fewer_draws_than_wanted_once_there_were_enough)
     free(r.memory.base);
 }
 
-TEST(spacing_only_doubles)
+TEST(the_spacing_only_doubles)
 {
     rng random = rng_stream(3, 0, RNG_TEST);
     recorder r = start_recorder(0.5);
@@ -155,7 +155,7 @@ TEST(every_event_is_counted_once)
         if (i % 50) continue;
         CHECK(sum.proposals == r.total.proposals);
         CHECK(sum.bounces == r.total.bounces);
-        CHECK(sum.missing == r.total.missing); /* eighths: sums are exact */
+        CHECK(sum.missing == r.total.missing); /* multiples of 1/8: sums are exact */
     }
     free(r.memory.base);
 }

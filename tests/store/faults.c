@@ -1,7 +1,6 @@
-/* The system fails: one call for memory or to a file after the other. Whatever store was doing says so,
- * or does without and is right; a file that appears whole or not at all is the earlier or the new one.
+/* Calls for memory and of files fail, one after another. The functions of store then report the failure or return a correct result; a file that is replaced is the old or the new one.
  *
- * The linker puts __wrap_CALL in the place of every CALL named here: see tests/CMakeLists.txt. */
+ * The linker replaces every CALL named here by __wrap_CALL: see tests/CMakeLists.txt. */
 #include "check.h"
 
 #include "store/sample.h"
@@ -14,9 +13,9 @@
 
 #include <stdarg.h>
 
-#define TRIES 100 /* at most, of the calls that a task makes, spread evenly */
+#define TRIES 100 /* at most, spread evenly over the calls of a task */
 
-static size_t calls, fail_at; /* the fail_at-th call fails, from 1; 0: none does */
+static size_t calls, fail_at; /* the fail_at-th call fails, from 1; 0: none */
 
 static bool refused(int error)
 {
@@ -69,13 +68,13 @@ int __wrap_open(const char *path, int flags, ...)
     return refused(EMFILE) ? -1 : __real_open(path, flags, mode);
 }
 
-/* ---- what store does, in its folder ---- */
+/* ---- tasks of store, in a folder ---- */
 
 static result *sample;
 static char block[] = "the state of a chain", read_block[sizeof block];
 static const checkpoint_block kept = {"chain", block, sizeof block},
                               wanted = {"chain", read_block, sizeof block};
-static bool wrong; /* it was read, and is not what was written */
+static bool wrong; /* it was read and differs from what was written */
 static uint64_t bytes_before;
 
 static sbps_status write_csv(sbps_error *err)
@@ -171,7 +170,7 @@ static sbps_status write_trace(sbps_error *err)
     return status;
 }
 
-/* ---- one call after the other ---- */
+/* ---- one failure after another ---- */
 
 typedef struct {
     char *bytes;
@@ -190,7 +189,7 @@ static bool is_same(content a, content b)
     return a.size == b.size && !memcmp(a.bytes, b.bytes, a.size);
 }
 
-/* The file `name` is what the task writes: `before` it is there already. */
+/* The task writes the file `name`, which exists already if `before`. */
 static void attack(sbps_status (*task)(sbps_error *err), const char *name, content before,
                    bool atomic)
 {
@@ -239,7 +238,7 @@ static void end(void)
     for (size_t i = 0; i < 4; i++) unlink(sample_path(names[i]));
 }
 
-TEST(files_that_replace_another_are_whole_or_not_there)
+TEST(replaced_files_are_complete_or_absent)
 {
     begin();
     attack(write_csv, "out", as_it_was(), true);
@@ -249,7 +248,7 @@ TEST(files_that_replace_another_are_whole_or_not_there)
     end();
 }
 
-TEST(what_cannot_be_read_is_said)
+TEST(failures_to_read_are_reported)
 {
     begin();
     attack(read_run, "out", as_it_was(), true);
@@ -259,7 +258,7 @@ TEST(what_cannot_be_read_is_said)
     end();
 }
 
-TEST(files_that_grow_say_what_they_could_not_write)
+TEST(failures_to_append_are_reported)
 {
     begin();
     attack(write_skeleton, "out", as_it_was(), false);
@@ -282,8 +281,8 @@ TEST(a_result_too_large_to_count_is_refused)
     result_destroy(NULL);
 }
 
-/* Each part on its own makes two results differ. */
-TEST(results_that_differ_anywhere_are_not_the_same)
+/* Results that differ in one part each. */
+TEST(results_that_differ_anywhere_are_not_equal)
 {
     result *a = sample_result(2, 3, 2), *b = sample_result(2, 3, 2);
     CHECK(result_same(a, b));

@@ -1,4 +1,4 @@
-/* A NetCDF file made by hand, with a good checksum: what shapes, types and names are checked for. */
+/* A NetCDF file made by the test, with a good checksum but other shapes, types and names. */
 #ifndef TESTS_STORE_FORGED_NETCDF_H
 #define TESTS_STORE_FORGED_NETCDF_H
 
@@ -9,9 +9,9 @@
 
 typedef struct {
     const char *author;
-    size_t chains, draws, dim, stats_draws; /* stats_draws: of sample_stats */
-    nc_type type;                           /* of posterior's w */
-    void (*change)(int root);               /* before it is closed; NULL: none */
+    size_t chains, draws, dim, stats_draws; /* stats_draws: draws in sample_stats */
+    nc_type type;                           /* type of w in the group posterior */
+    void (*change)(int root);               /* called before the file is closed; NULL: none */
 } foreign;
 
 static void put_doubles(int group, const char *name, int rank, const int *dimensions,

@@ -1,5 +1,5 @@
-/* NetCDF files: what is written is read, bit for bit, by us and by xarray; what is not a run
- * file is refused with a sentence. */
+/* NetCDF files are read bit for bit, by the library and by xarray; files that are not run files
+ * are refused with a message. */
 #include "check.h"
 
 #include "store/forged_netcdf.h"
@@ -30,7 +30,8 @@ TEST(a_result_comes_back_bit_for_bit)
     check_round_trip(3, 700, 40);
 }
 
-/* A member of result_info that no table lists would be lost unseen: count their bytes. */
+/* A member of result_info that no table lists would be lost: the bytes of the listed ones are
+ * counted. */
 TEST(the_tables_list_every_member)
 {
     size_t fields = 0, switches = 0;
@@ -40,7 +41,7 @@ TEST(the_tables_list_every_member)
     CHECK(fields * 8 + (switches + 7) / 8 * 8 == sizeof(result_info));
 }
 
-TEST(the_file_ends_behind_the_end_of_hdf5)
+TEST(a_trailer_follows_the_end_of_hdf5)
 {
     const char *path = sample_path("end.nc");
     size_t size;
@@ -101,10 +102,10 @@ static void check_refused(const char *path, sbps_status want, const char *messag
     CHECK(r == NULL);
     CHECK(strstr(err.text, message) != NULL);
     CHECK(strncmp(err.text, path, strlen(path)) == 0);
-    CHECK(result_read_netcdf(path, &r, NULL) == want); /* without anyone listening */
+    CHECK(result_read_netcdf(path, &r, NULL) == want); /* without an error argument */
 }
 
-/* 50 lengths over the whole, then the last bytes one by one. */
+/* 50 lengths over the whole file, then the last bytes one by one. */
 TEST(a_file_cut_short_anywhere_is_refused)
 {
     const char *whole = sample_path("whole.nc"), *cut = sample_path("cut.nc");
@@ -142,7 +143,7 @@ TEST(a_flipped_bit_anywhere_is_refused)
     unlink(path);
 }
 
-static void check_foreign(foreign f, const char *message)
+static void check_forged(foreign f, const char *message)
 {
     const char *path = sample_path("foreign.nc");
     make_foreign(path, &f);
@@ -156,27 +157,27 @@ TEST(other_shapes_than_ours_are_refused)
     foreign f = ours;
     result *r = NULL;
     make_foreign(sample_path("ours.nc"),
-                 &ours); /* the rest differs from it in one thing each */
+                 &ours); /* the others differ from it in one respect each */
     CHECK(result_read_netcdf(sample_path("ours.nc"), &r, NULL) == SBPS_OK);
-    CHECK(r && r->dim == 4 && isnan(r->info.seed)); /* numbers that are not there are unknown */
+    CHECK(r && r->dim == 4 && isnan(r->info.seed)); /* missing numbers are unknown */
     result_destroy(r);
     unlink(sample_path("ours.nc"));
 
     f.author = NULL;
-    check_foreign(f, "inference_library is not sbps");
+    check_forged(f, "inference_library is not sbps");
     f.author = "pymc";
-    check_foreign(f, "inference_library is not sbps");
+    check_forged(f, "inference_library is not sbps");
     f = ours, f.stats_draws = 2;
-    check_foreign(f, "proposals");
+    check_forged(f, "proposals");
     f = ours, f.type = NC_FLOAT;
-    check_foreign(f, ": w: ");
+    check_forged(f, ": w: ");
     f = ours, f.draws = f.stats_draws = (size_t)1 << 60;
-    check_foreign(f, "larger than the file allows");
+    check_forged(f, "larger than the file allows");
     f = ours, f.dim = 10000000;
-    check_foreign(f, "larger than the file allows");
+    check_forged(f, "larger than the file allows");
 }
 
-TEST(what_is_no_run_file_is_refused)
+TEST(other_files_are_refused)
 {
     const char *path = sample_path("foreign.nc");
     sample_store(path, "", 0);
@@ -207,7 +208,7 @@ TEST(a_place_that_cannot_be_written_is_named)
     result_destroy(r);
 }
 
-/* 0: refused with a reason. */
+/* 0: refused with a message. */
 static int write_over(void)
 {
     result *r = sample_result(4, 100, 20);
@@ -217,7 +218,7 @@ static int write_over(void)
     return status == SBPS_NO_FILE && strstr(err.text, strerror(EFBIG)) ? 0 : 1;
 }
 
-TEST(a_full_disk_leaves_the_old_file_and_nothing_else)
+TEST(a_full_disk_leaves_only_the_old_file)
 {
     const char *path = sample_path("full.nc");
     result *r = sample_result(1, 2, 3), *back = NULL;

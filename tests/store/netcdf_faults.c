@@ -1,7 +1,6 @@
-/* NetCDF fails: one call after the other, or, worse, it says nothing and its bytes are wrong. Writing
- * says so and leaves the earlier file as it was; reading says so and gives nothing.
+/* Calls of NetCDF fail, one after another, or write wrong bytes without an error. Writing then reports the failure and leaves the earlier file unchanged; reading reports it and returns nothing.
  *
- * The linker puts __wrap_CALL in the place of every CALL named here: see tests/CMakeLists.txt. */
+ * The linker replaces every CALL named here by __wrap_CALL: see tests/CMakeLists.txt. */
 #include "check.h"
 
 #include "store/result.h"
@@ -14,14 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Under the leak sanitizer: what the libraries lose when a call of theirs is made to fail is theirs. */
+/* For the leak sanitizer: leaks inside the libraries after failures are not ours. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libhdf5\nleak:libnetcdf\n";
 }
 
-static size_t calls, fail_at; /* the fail_at-th call fails, from 1; 0: none does */
+static size_t calls, fail_at; /* the fail_at-th call fails, from 1; 0: none */
 static int failure;
 
 #define TRIES 64 /* of the calls, spread evenly */
@@ -78,8 +77,8 @@ WRAP(nc_get_att_double, (int id, int v, const char *name, double *out), (id, v, 
 WRAP(nc_get_var_double, (int id, int v, double *out), (id, v, out))
 WRAP(nc_get_var_string, (int id, int v, char **out), (id, v, out))
 
-/* What is done to the image on the way: `blot` bytes from `blot_at`, in parts per thousand of it, are
- * wiped out. */
+/* Damage to the image before it is written: `blot` bytes from `blot_at`, in parts per thousand,
+ * are set to zero. */
 static size_t blot, blot_at;
 
 int __real_nc_close_memio(int id, NC_memio *image);
@@ -111,7 +110,7 @@ static void check_holds(const char *path, const result *want)
     result_destroy(back);
 }
 
-/* A call more than was needed may fail: what is there then is right all the same. */
+/* A failing call that is not needed leaves a correct file. */
 static void check_written(sbps_status status, const sbps_error *err, const char *path,
                           const result *r, const result *earlier)
 {
@@ -123,7 +122,7 @@ static void check_written(sbps_status status, const sbps_error *err, const char 
         CHECK(status == SBPS_NO_MEM && err->text[0]);
 }
 
-TEST(whichever_call_fails_writing_says_so_and_keeps_the_earlier_file)
+TEST(a_failed_write_is_reported_and_keeps_the_earlier_file)
 {
     const char *path = sample_path("write.nc");
     result *earlier = sample_result(1, 1, 1), *r = small_result();
@@ -145,7 +144,7 @@ TEST(whichever_call_fails_writing_says_so_and_keeps_the_earlier_file)
     unlink(path);
 }
 
-TEST(whichever_call_fails_reading_says_so)
+TEST(a_failed_read_is_reported)
 {
     const char *path = sample_path("read.nc");
     result *r = small_result(), *back;
@@ -169,12 +168,13 @@ TEST(whichever_call_fails_reading_says_so)
 }
 
 #define PLACES         ((size_t)24)
-#define SECONDS_ENOUGH 20 /* of the processor: from some bytes HDF5 walks in circles */
+#define SECONDS_ENOUGH 20 /* CPU time: some bytes send HDF5 into an endless loop */
 
 /* Exit codes, others than a sanitizer's, which is 1. */
 typedef enum { BLOT_SEEN = 10, BLOT_MISSED, BLOT_LOST } blotted;
 
-/* In a process of its own: at some places HDF5 reads beyond its memory or frees what it never set. */
+/* In a child process: for some damage HDF5 reads out of bounds or frees uninitialised pointers.
+ * */
 static blotted write_blotted(const result *r, const char *path, size_t at)
 {
     int how = 0;
@@ -208,7 +208,7 @@ TEST(bytes_that_do_not_read_back_replace_no_file)
         lost += outcome == BLOT_LOST;
     }
     printf("%zu of %zu places seen, %zu lost\n", seen, PLACES, lost);
-    /* those missed hit what HDF5 has reserved and not used: the file holds all the same */
+    /* the others are in space that HDF5 does not use: the file is correct all the same */
     CHECK(seen > 0 && seen + lost > PLACES / 4 && lost < PLACES / 3);
     CHECK(sample_files() <= 1 + lost);
     result_destroy(earlier);

@@ -22,7 +22,7 @@ typedef struct {
     bool right; /* set by the thread */
 } worker;
 
-/* Runs body in `count` threads, and checks that all of them found what they should. */
+/* Runs `body` in `count` threads and checks that all succeeded. */
 static void run_threads(void *(*body)(void *), const worker *like, size_t count)
 {
     pthread_t thread[THREADS];
@@ -169,8 +169,8 @@ static void *query_often(void *self)
     return NULL;
 }
 
-/* As sbps.h promises. */
-TEST(threads_look_at_one_result)
+/* As documented in sbps.h. */
+TEST(threads_use_one_result)
 {
     sbps_result *r = fit(1);
     REQUIRE(r);
@@ -256,7 +256,7 @@ static bool child_reads(const char *path)
     return child > 0 && WIFEXITED(code) && WEXITSTATUS(code) == 0;
 }
 
-TEST(a_forked_child_can_read_whatever_threads_do)
+TEST(a_forked_child_can_read_while_threads_read)
 {
     const char *path = sample_path("fork.nc");
     atomic_bool done = false;

@@ -1,4 +1,4 @@
-/* A result full of awkward values, a folder to write in, and files as bytes. */
+/* A result with unusual values, a temporary folder, and files as bytes. */
 #ifndef TESTS_STORE_SAMPLE_H
 #define TESTS_STORE_SAMPLE_H
 
@@ -31,7 +31,7 @@ UNUSED static void sample_clean(void)
     rmdir(sample_folder);
 }
 
-/* A path in a folder that goes away at exit; good until the eighth call after. */
+/* A path in a folder that is removed at exit; valid until the eighth call after. */
 UNUSED static const char *sample_path(const char *name)
 {
     static char paths[8][600];
@@ -58,7 +58,7 @@ UNUSED static size_t sample_files(void)
     return count;
 }
 
-/* Zero-terminated behind its last byte; NULL when there is no such file. */
+/* The bytes of a file, with a zero after the last; NULL if there is no such file. */
 UNUSED static char *sample_bytes(const char *path, size_t *size)
 {
     struct stat status;
@@ -86,7 +86,7 @@ UNUSED static uint64_t sample_word(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* Doubles of any bits now and then, so that NaN payloads, subnormals and -0 are among them. */
+/* Some doubles have random bits, so that NaN payloads, subnormals and -0 occur. */
 UNUSED static void sample_fill(double *out, size_t count, uint64_t *state)
 {
     static const double odd[] = {-0.0, INFINITY, -INFINITY, 5e-324, DBL_MAX, 0.1};
@@ -195,8 +195,8 @@ UNUSED static bool same_result(const result *a, const result *b)
     return same;
 }
 
-/* Runs `body` in a process that may write files of at most `limit` bytes: a disk that fills up.
- * The exit status, or -1 when it crashed. */
+/* Runs `body` in a process whose files are limited to `limit` bytes, as on a full disk. Returns
+ * the exit status, or -1 after a crash. */
 UNUSED static int with_small_disk(rlim_t limit, int (*body)(void))
 {
     fflush(stdout);

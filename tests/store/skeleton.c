@@ -75,7 +75,7 @@ static void check_refused(const char *text, uint64_t resume_at, const char *mess
     unlink(path);
 }
 
-TEST(another_runs_skeleton_is_refused_and_left_alone)
+TEST(another_runs_skeleton_is_refused_and_unchanged)
 {
     check_refused(HEADER FIRST, strlen(HEADER FIRST) + 1, "when the checkpoint was written");
     check_refused(HEADER FIRST, strlen(HEADER FIRST) - 2, "no line ends at byte");
@@ -101,7 +101,7 @@ TEST(an_unknown_event_is_refused)
     unlink(path);
 }
 
-TEST(every_failed_write_is_seen)
+TEST(every_failed_write_is_reported)
 {
     sbps_error err = {0};
     skeleton_file *f;
@@ -111,7 +111,7 @@ TEST(every_failed_write_is_seen)
     CHECK(f == NULL && strstr(err.text, "No such file"));
 }
 
-/* 0: by the time of the sync at the latest it is said that the disk is full. */
+/* 0: the full disk is reported at the sync at the latest. */
 static int append_past_the_end(void)
 {
     sbps_error err = {0};
@@ -125,7 +125,7 @@ static int append_past_the_end(void)
     return status == SBPS_NO_FILE && strstr(err.text, strerror(EFBIG)) ? 0 : 1;
 }
 
-TEST(a_full_disk_is_said)
+TEST(a_full_disk_is_reported)
 {
     CHECK(with_small_disk(1000, append_past_the_end) == 0);
     CHECK(with_small_disk(5000, append_past_the_end) == 0);

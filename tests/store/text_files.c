@@ -1,4 +1,5 @@
-/* Draws as CSV and as Stan CSV: columns, quoting, exact numbers, all files or none. */
+/* Draws as CSV and as Stan CSV: columns, quoting, exact numbers; all files are written or none.
+ * */
 #include "check.h"
 
 #include "store/result.h"
@@ -6,7 +7,7 @@
 
 #include <locale.h>
 
-/* One field of a CSV line, quotes undone; the rest of the text after it and its separator. */
+/* Reads one field of a CSV line without its quotes. Returns the text after its separator. */
 static const char *next_field(const char *text, char *out, size_t size)
 {
     size_t n = 0;
@@ -57,7 +58,7 @@ static void check_csv(const result *r, const char *path)
     free(bytes);
 }
 
-TEST(csv_gives_names_and_doubles_back_exactly)
+TEST(csv_returns_names_and_doubles_exactly)
 {
     const char *path = sample_path("draws.csv");
     result *r = sample_result(3, 30, 9);
@@ -71,14 +72,14 @@ TEST(csv_gives_names_and_doubles_back_exactly)
     unlink(path);
 }
 
-TEST(a_host_with_decimal_commas_changes_nothing)
+TEST(a_locale_with_decimal_commas_changes_nothing)
 {
     if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
         SKIP("no locale with a decimal comma is installed");
     const char *path = sample_path("comma.csv");
     result *r = sample_result(1, 5, 2);
     CHECK(result_write_csv(r, path, NULL) == SBPS_OK);
-    CHECK(strcmp(localeconv()->decimal_point, ",") == 0); /* given back */
+    CHECK(strcmp(localeconv()->decimal_point, ",") == 0); /* restored */
     setlocale(LC_NUMERIC, "C");
     check_csv(r, path);
     result_destroy(r);
@@ -97,7 +98,7 @@ static const char *setting(const char *text, const char *key)
     return value;
 }
 
-/* Names as stan.c says: nothing but [A-Za-z0-9_], distinct, none but the sampler's ending in __ */
+/* Names as in Stan: only [A-Za-z0-9_], distinct, and only those of the sampler end in __ */
 static const char stan_header[] =
     "\nlp__,n_leapfrog__,intercept,a_b,say__x_,colour_red,__ge,x_1,colour_red_7,lp___8,x8\n";
 
@@ -115,7 +116,7 @@ static void check_stan_rows(const result *r, size_t chain, const char *text)
     CHECK(strncmp(text, "# \n#  Elapsed Time: 1.500000 seconds (Warm-up)\n", 46) == 0);
 }
 
-TEST(stan_csv_has_one_file_a_chain_in_cmdstans_layout)
+TEST(stan_csv_has_one_file_per_chain_in_the_layout_of_cmdstan)
 {
     result *r = sample_result(3, 20, 9);
     memset(r->potential_sd, 0, 3 * 20 * sizeof *r->potential_sd);
@@ -145,7 +146,8 @@ TEST(stan_csv_has_one_file_a_chain_in_cmdstans_layout)
     result_destroy(r);
 }
 
-/* The first draw's line of chain 1, and in `text` the whole file; U is 0, 1, 2, ... over the draws. */
+/* Returns the line of the first draw of chain 1, and in `text` the whole file. U is 0, 1, 2,
+ * ... over the draws. */
 static const char *write_with_error(double error, char **text)
 {
     size_t size;
@@ -163,7 +165,7 @@ static const char *write_with_error(double error, char **text)
     return header ? header + strlen(stan_header) : "";
 }
 
-TEST(a_noisy_density_is_stated_with_its_error_or_not_at_all)
+TEST(a_noisy_density_is_written_with_its_error_or_omitted)
 {
     char *text;
     const char *line = write_with_error(0.5, &text);
@@ -176,7 +178,8 @@ TEST(a_noisy_density_is_stated_with_its_error_or_not_at_all)
     free(text);
 }
 
-/* 0: refused with a reason. The first chain's file may still fit; none may appear. */
+/* 0: refused with a message. The file of the first chain may still fit, but no file may appear.
+ * */
 static int write_stan_over(void)
 {
     result *r = sample_result(3, 20, 9);
@@ -203,7 +206,7 @@ TEST(a_full_disk_leaves_no_file)
     CHECK(sample_files() == before);
 }
 
-TEST(no_chain_appears_when_another_cannot)
+TEST(no_chain_is_written_if_another_cannot_be)
 {
     result *r = sample_result(2, 3, 4);
     const char *blocked = sample_path("run.stan_2.csv");
@@ -214,7 +217,7 @@ TEST(no_chain_appears_when_another_cannot)
     result_destroy(r);
 }
 
-TEST(a_place_that_cannot_be_written_is_named)
+TEST(an_unwritable_path_is_named)
 {
     result *r = sample_result(2, 100, 20);
     sbps_error err = {0};
@@ -232,7 +235,8 @@ static void check_reader(const char *probe, const char *script, const char *miss
     const char *source = getenv("SBPS_SOURCE_DIR");
     char command[3000];
     result *r = sample_result(2, 25, 9);
-    for (size_t i = 0; i < 2 * 25 * 9; i++) r->w[i] = (double)i / 7; /* readers need no NaN */
+    for (size_t i = 0; i < 2 * 25 * 9; i++)
+        r->w[i] = (double)i / 7; /* readers may not accept NaN */
     for (size_t i = 0; i < 2 * 25; i++) {
         r->proposals[i] = r->potential[i] = (double)i;
         r->potential_sd[i] = 0.25;

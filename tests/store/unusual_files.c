@@ -1,5 +1,5 @@
-/* Files as they come: of other versions, cut, forged by hand, with names and values missing, and places
- * that are no files. */
+/* Unusual files: of other versions, cut short, forged, with missing names and values, and paths
+ * that are not files. */
 #include "check.h"
 
 #include "store/forged_netcdf.h"
@@ -21,7 +21,7 @@ static bool recognised(const char *text)
     return ours;
 }
 
-TEST(only_runs_of_ours_are_recognised)
+TEST(only_run_files_are_recognised)
 {
     CHECK(recognised("chain,draw,x\n0,0,1\n"));
     CHECK(recognised("chain,draw\n"));
@@ -76,8 +76,8 @@ static void forget(char **text)
     *text = NULL;
 }
 
-/* A name of every odd kind, and nothing known of the run. */
-TEST(text_files_do_without_what_is_unknown)
+/* Unusual names, and no information on the run. */
+TEST(text_files_omit_unknown_values)
 {
     result *r = sample_result(1, 2, 4);
     const char *const names[] = {NULL, "", "x", "x"};
@@ -89,8 +89,7 @@ TEST(text_files_do_without_what_is_unknown)
     forget(&r->info.created_at);
     r->info.seconds_warmup = NAN;
     r->info.seconds_sampling = -1.0;
-    CHECK(result_write_stan(r, sample_path("run"), NULL) ==
-          SBPS_OK); /* no .csv to put behind */
+    CHECK(result_write_stan(r, sample_path("run"), NULL) == SBPS_OK); /* no .csv to append */
     const char *path = sample_path("run_1.csv");
     CHECK(holds(path, "# model = _\n"));
     CHECK(holds(path, "# start_datetime = \n"));
@@ -108,7 +107,7 @@ TEST(text_files_do_without_what_is_unknown)
     result_destroy(r);
 }
 
-/* ---- files that grow ---- */
+/* ---- appended files ---- */
 
 static sbps_status grow(const char *path, uint64_t resume_at, append_file *out, sbps_error *err)
 {
@@ -116,7 +115,7 @@ static sbps_status grow(const char *path, uint64_t resume_at, append_file *out, 
     return append_file_open(path, "a,b\n", resume_at, out, err);
 }
 
-TEST(a_file_that_grows_has_one_writer)
+TEST(an_appended_file_has_one_writer)
 {
     const char *path = sample_path("path.csv");
     append_file one, two;
@@ -129,7 +128,7 @@ TEST(a_file_that_grows_has_one_writer)
     CHECK(grow(path, 4, &two, &err) == SBPS_NO_FILE);
     CHECK(strstr(err.text, "another run is writing to it") != NULL);
     append_file_close(&one);
-    CHECK(holds(path, "a,b\n")); /* who was refused has left it alone */
+    CHECK(holds(path, "a,b\n")); /* the refused writer has not changed it */
     REQUIRE(grow(path, 4, &two, &err) == SBPS_OK);
     append_file_close(&two);
     unlink(path);
@@ -164,7 +163,7 @@ TEST(only_the_file_of_the_checkpoint_is_resumed)
     unlink(path);
 }
 
-/* ---- NetCDF made by hand ---- */
+/* ---- forged NetCDF files ---- */
 
 static void seed_is_text(int root)
 {
@@ -225,7 +224,8 @@ static void no_bias_error(int root)
     CHECK(nc_rename_var(group, variable, "bias_error") == NC_NOERR);
 }
 
-/* The file after the change; NULL when it is refused, and `words` are in the sentence. */
+/* Reads the file after the change. NULL if it is refused with a message that contains `words`.
+ * */
 static result *changed(void (*by)(int root), const char *message)
 {
     const char *path = sample_path("changed.nc");
@@ -239,7 +239,7 @@ static result *changed(void (*by)(int root), const char *message)
     return back;
 }
 
-TEST(what_a_run_file_must_hold_is_named_when_it_does_not)
+TEST(a_missing_part_of_a_run_file_is_named)
 {
     CHECK(!changed(seed_is_text, ": seed"));
     CHECK(!changed(seed_is_two, ": seed"));
@@ -250,7 +250,7 @@ TEST(what_a_run_file_must_hold_is_named_when_it_does_not)
     CHECK(!changed(no_path, ": path"));
 }
 
-TEST(other_ways_to_write_the_same_are_read)
+TEST(equivalent_files_are_read)
 {
     result *r = changed(seed_is_whole, "");
     CHECK(r && r->info.seed == 7.0);
@@ -260,7 +260,7 @@ TEST(other_ways_to_write_the_same_are_read)
     result_destroy(r);
 }
 
-TEST(what_earlier_versions_did_not_write_is_unknown)
+TEST(values_that_earlier_versions_did_not_write_are_unknown)
 {
     result *r = changed(no_bias_error, ""); /* nor has it a group `model` */
     for (size_t j = 0; r && j < r->dim; j++)

@@ -1,4 +1,4 @@
-/* What is said of all rows at once: moments and hash, the same bits on any number of threads. */
+/* Moments and hash of all rows have the same bits on any number of threads. */
 #include "table/column_moments.h"
 #include "check.h"
 #include "core/memory.h"
@@ -9,7 +9,7 @@ enum { D = 5, STRIDE = 8, MAX_ROWS = 50000 };
 
 static char *names[D] = {"a", "b", "c", "d", "e"}, target[] = "y";
 
-/* Columns of small and large numbers, far from 0 and near, the last one constant. */
+/* Columns of small and large numbers, far from 0 and near 0; the last one is constant. */
 static rows table_of(size_t n)
 {
     rows r = {.storage.kind = &storage_double,
@@ -98,7 +98,7 @@ TEST(any_number_of_threads_gives_the_same_bits)
     }
 }
 
-TEST(the_hash_sees_every_number_and_where_it_stands)
+TEST(the_hash_depends_on_every_number_and_its_position)
 {
     rows r = table_of(MAX_ROWS);
     measure_moments(&r, 1);
@@ -109,7 +109,7 @@ TEST(the_hash_sees_every_number_and_where_it_stands)
         CHECK(rows_hash(&r) != hash);
         *cell = kept;
     }
-    size_t piece = HASH_ROWS * STRIDE; /* two pieces change places */
+    size_t piece = HASH_ROWS * STRIDE; /* two pieces are exchanged */
     for (size_t i = 0; i < piece; i++) {
         double kept = r.storage.x[i];
         r.storage.x[i] = r.storage.x[piece + i];

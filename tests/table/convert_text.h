@@ -1,4 +1,4 @@
-/* Text into tables on disk and back; include after check.h. */
+/* Converts text to tables on disk and reads them back. Include after check.h. */
 #ifndef TESTS_TABLE_CONVERT_TEXT_H
 #define TESTS_TABLE_CONVERT_TEXT_H
 
@@ -12,7 +12,7 @@
 
 static char table_path[600];
 
-/* Text in a file -> table beside it, whose path it returns; NULL when it failed. */
+/* Converts a text file to a table in the same folder. Returns its path, or NULL on failure. */
 static const char *convert(const char *from, const rows_spec *spec, size_t memory,
                            const char *name)
 {

@@ -1,5 +1,6 @@
-/* Rows that are generated: the random words are those of Random123, every instruction set makes the same rows, one at a time or many
- * at once, and columns and targets have the distributions that are documented. */
+/* Generated rows: the random words are those of Random123; every instruction set makes the same
+ * rows, one at a time or many at once; columns and targets have the documented distributions.
+ * */
 #include "check.h"
 
 #include "linalg/dense_matrix.h"
@@ -11,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LIMIT 4.5 /* standard errors, of some hundred compared */
+#define LIMIT 4.5 /* standard errors; some hundred are compared */
 
 static rows *made(const char *model, size_t n, size_t features, bool intercept, uint64_t seed)
 {
@@ -29,7 +30,7 @@ static uint32_t word_of(uint64_t seed, uint64_t row, size_t index)
     return philox4x32_R(10, counter, key).v[index % 4];
 }
 
-/* Rows beyond 2^32 as well as the first, any number of columns, and neither before nor behind them is anything written. */
+/* Also rows beyond 2^32, and any number of columns. Nothing is written before or after them. */
 static void same_words(const kernels *k, uint64_t seed, uint64_t first, size_t n, size_t count)
 {
     enum { STRIDE = 40, ROWS_MAX = 20 };
@@ -47,7 +48,7 @@ static void same_words(const kernels *k, uint64_t seed, uint64_t first, size_t n
         CHECK(pairs[i] == word_of(seed, first + i / 2, counter_pair(count) + i % 2));
 }
 
-TEST(words)
+TEST(words_are_those_of_random123)
 {
     const kernels *k;
     for (size_t v = 0; (k = kernels_at(v)); v++)
@@ -58,8 +59,8 @@ TEST(words)
         }
 }
 
-/* A pair is no number's. */
-TEST(pairs)
+/* Pairs come after the words of `count` numbers. */
+TEST(pairs_come_after_the_words_of_numbers)
 {
     for (size_t count = 1; count < 100; count++) {
         CHECK(2 * counter_pair(count) >= count && counter_pair(count) % 4 <= 2);
@@ -93,7 +94,7 @@ static void same_rows(const rows *r, row_range at)
     }
 }
 
-TEST(products)
+TEST(products_are_those_of_the_rows)
 {
     const char *const models[] = {"logistic", "linear", "poisson"};
     const size_t list[] = {8, 3, 3, 99999999998, 70};
@@ -106,8 +107,8 @@ TEST(products)
     }
 }
 
-/* Laid out for several looks: the rows, and their targets. */
-TEST(views)
+/* Copied for repeated reading: the rows and their targets. */
+TEST(views_hold_rows_and_targets)
 {
     double scratch[50 * 25], y[50];
     rows *r = made("logistic", 1000, 20, true, 5), view;
@@ -129,7 +130,7 @@ TEST(views)
 }
 
 /* Means, variances and correlations of columns, of one row with the next, and of a seed with another. */
-TEST(columns)
+TEST(columns_are_uncorrelated_with_the_documented_sd)
 {
     enum { N = 40000, D = 6 };
     rows *a = made("logistic", N, D, false, 1), *b = made("logistic", N, D, false, 2);
@@ -159,8 +160,9 @@ TEST(columns)
     rows_destroy(b);
 }
 
-/* The scores at the true weights, sum of d log p / d eta and with columns, are 0 on average, and have the variance that the model says. */
-TEST(targets)
+/* The scores at the true weights, sum of d log p / d eta and with columns, are 0 on average,
+ * and have the variance of the model. */
+TEST(targets_have_the_distribution_of_the_model)
 {
     enum { N = 20000, D = 4 };
     const char *const models[] = {"logistic", "linear", "poisson"};
@@ -186,8 +188,8 @@ TEST(targets)
     }
 }
 
-/* The table is known by its recipe: another number in it is another table. */
-TEST(identity)
+/* The hash covers the recipe: a recipe with another number is another table. */
+TEST(the_hash_depends_on_the_recipe)
 {
     rows *a = made("logistic", 5000, 5, true, 1), *b = made("logistic", 5000, 5, true, 1);
     rows *others[] = {made("linear", 5000, 5, true, 1), made("logistic", 5001, 5, true, 1),

@@ -1,11 +1,11 @@
-/* Tables on disk: what they hold is what the text holds, and nothing else is taken for one. */
+/* Tables on disk hold what their text holds, and other files are not accepted as tables. */
 #include "check.h"
 #include "core/rng.h"
 #include "table/convert_text.h"
 
 #define N 3000
 
-/* y is the row's number, so that rows can be found again. */
+/* y is the row's number, by which rows are identified. */
 static const char *many_rows(void)
 {
     static char path[600];
@@ -30,7 +30,7 @@ static const rows_spec rich = {.target = "y",
                                .standardize = true,
                                .seed = 5};
 
-/* ---- what it holds ---- */
+/* ---- contents ---- */
 
 static size_t find_row(const rows *r, double y)
 {
@@ -39,7 +39,7 @@ static size_t find_row(const rows *r, double y)
     return i;
 }
 
-/* The same rows in another order; statistics as sums taken in another order give them. */
+/* The same rows in another order; moments agree up to the order of summation. */
 static void check_same_content(const rows *a, const rows *b)
 {
     REQUIRE(a && b);
@@ -88,7 +88,7 @@ static int by_key(const void *a, const void *b)
     return (p->key > q->key) - (p->key < q->key);
 }
 
-TEST(rows_lie_in_the_order_of_their_keys)
+TEST(rows_are_in_the_order_of_their_keys)
 {
     static keyed order[N];
     rng keys = rng_stream(plain.seed, 0, RNG_SHUFFLE);
@@ -122,7 +122,7 @@ TEST(the_same_text_gives_the_same_bytes_whatever_the_memory)
     free(first);
 }
 
-TEST(floats_take_half_and_lose_only_digits)
+TEST(floats_take_half_the_space_and_lose_only_digits)
 {
     rows_spec single = plain;
     size_t whole, half;
@@ -159,7 +159,7 @@ TEST(gzip_and_libsvm_become_tables_too)
     rows_destroy(r);
 }
 
-/* ---- what is refused ---- */
+/* ---- invalid files ---- */
 
 static const char *small_table(void)
 {
@@ -181,7 +181,7 @@ TEST(a_table_cut_anywhere_is_refused)
     free(bytes);
 }
 
-TEST(a_flipped_bit_in_header_names_or_means_is_seen)
+TEST(a_flipped_bit_in_header_names_or_means_is_detected)
 {
     size_t size;
     REQUIRE(small_table());
@@ -206,7 +206,7 @@ TEST(a_flipped_bit_in_header_names_or_means_is_seen)
     free(bytes);
 }
 
-/* Those had no design. */
+/* Earlier versions have no design. */
 TEST(a_table_of_an_earlier_version_is_read)
 {
     size_t size;
@@ -228,7 +228,7 @@ TEST(a_table_of_an_earlier_version_is_read)
     free(bytes);
 }
 
-/* Headers that sum up and yet point outside. */
+/* Headers with a good checksum that point outside the file. */
 TEST(sections_outside_the_file_are_refused)
 {
     size_t size;
@@ -270,7 +270,8 @@ TEST(sections_outside_the_file_are_refused)
     free(bytes);
 }
 
-/* The text of a table, with checksums that fit it: notes are lines, and the printing code relies on it. */
+/* The text of a table, with valid checksums. Each note ends with its line: the code that prints
+ * them relies on it. */
 TEST(notes_that_do_not_end_with_their_line_are_refused)
 {
     size_t size;
@@ -343,7 +344,7 @@ TEST(notes_and_labels_come_with_the_table)
     rows_destroy(r);
 }
 
-TEST(bad_text_is_refused_as_when_it_is_read)
+TEST(conversion_refuses_the_text_that_reading_refuses)
 {
     static const char bad[] = "y,a\n1,2\n2,$3\n", one[] = "y,a\n1,2\n";
     rows_spec spec = {.target = "y", .intercept = true};

@@ -1,4 +1,4 @@
-/* Moments and hash of rows that ranks have shares of: the bits of one process. */
+/* Moments and hash of rows that are distributed over ranks have the bits of one process. */
 #include "check.h"
 #include "core/memory.h"
 #include "core/rng.h"
@@ -13,7 +13,7 @@ enum { D = 3, SPARSE_D = 40 };
 #define TEN target, target, target, target, target, target, target, target, target, target
 static char target[] = "y", *names[SPARSE_D] = {TEN, TEN, TEN, TEN};
 
-/* What stands in row i and column j: sums of these depend on their order. */
+/* The number in row i and column j. Sums of these depend on their order. */
 static double cell_of(size_t i, size_t j)
 {
     rng random = rng_stream(7, i * SPARSE_D + j, RNG_TEST);
@@ -63,7 +63,7 @@ static rows sparse_rows_of(size_t first, size_t held)
     return r;
 }
 
-static void forget(rows *r)
+static void clear(rows *r)
 {
     free(r->storage.x);
     free(r->storage.x_float);
@@ -79,7 +79,7 @@ static void forget(rows *r)
 
 typedef enum { DOUBLES, FLOATS, SPARSE, SCALED } table_kind;
 
-/* Made again of what they are as they are looked at, once each. */
+/* Scales each row when it is visited, once each. */
 static void halve(void *self, size_t first, size_t count)
 {
     const rows *r = self;
@@ -137,7 +137,7 @@ static void measure_on_ranks(ranks *among, void *self)
          i++) /* every row here was scaled once */
         t->wrong[among->rank] +=
             r.storage.x[i * r.stride] != 0.7 * cell_of(ours->first_row + i, 2);
-    forget(&r);
+    clear(&r);
 }
 
 static void compare(size_t n, table_kind kind, size_t size)
@@ -145,7 +145,7 @@ static void compare(size_t n, table_kind kind, size_t size)
     trial t = {.n = n, .kind = kind};
     rows r = rows_for(kind, 0, n);
     measure(&r, kind, &t.alone);
-    forget(&r);
+    clear(&r);
     team_run(size, measure_on_ranks, &t);
     for (size_t i = 0; i < size; i++) {
         CHECK(memcmp(&t.of[i], &t.alone, sizeof t.alone) == 0);
@@ -153,7 +153,7 @@ static void compare(size_t n, table_kind kind, size_t size)
     }
 }
 
-TEST(dense_rows_with_borders_in_the_middle_of_pieces)
+TEST(dense_rows_with_boundaries_inside_pieces)
 {
     static const size_t sizes[] = {1, 2, 4, 7};
     for (size_t k = 0; k < 4; k++) {
@@ -164,7 +164,7 @@ TEST(dense_rows_with_borders_in_the_middle_of_pieces)
     }
 }
 
-TEST(sparse_rows_whose_entries_end_anywhere)
+TEST(sparse_rows_with_any_number_of_entries)
 {
     static const size_t sizes[] = {1, 2, 4, 7};
     for (size_t k = 0; k < 4; k++) compare(9001, SPARSE, sizes[k]);

@@ -1,4 +1,5 @@
-/* Windows read past the page cache: they hold what the map holds, wherever they begin. */
+/* Windows that are read past the page cache equal those of the mapped file, wherever they
+ * begin. */
 #include "table/read_ahead.h"
 #include "check.h"
 #include "core/rng.h"
@@ -9,8 +10,8 @@
 
 #define N ((size_t)3000)
 
-/* A table of N rows of 9 numbers, 12 with what fills them up: blocks begin within rows. NULL when it
- * failed. */
+/* A table of N rows of 9 numbers, 12 with padding: blocks begin within rows. NULL on failure.
+ * */
 static rows *map_table(const char *storage)
 {
     char table[600], *content = malloc(N * 120), *at = content;
@@ -45,7 +46,7 @@ static size_t row_bytes(const rows *data)
            (data->storage.x ? sizeof *data->storage.x : sizeof *data->storage.x_float);
 }
 
-/* Every window of `take` rows that does not wrap, `step` apart, asked for `depth` ahead. */
+/* Every window of `take` rows that does not wrap, `step` apart, requested `depth` ahead. */
 static void check_windows(const rows *data, row_reader *r, size_t take, size_t step)
 {
     size_t depth = reader_depth(data, take), last = (N - take) / step, requested = 0;
@@ -81,7 +82,7 @@ TEST(a_window_holds_the_rows_of_the_map)
     }
 }
 
-/* Large windows are asked for less far ahead, so that a ring stays within some megabytes. */
+/* Fewer large windows are requested ahead, so that a ring stays within some megabytes. */
 TEST(a_ring_of_large_windows_is_short)
 {
     rows *data = map_table("double");
@@ -97,8 +98,8 @@ TEST(a_ring_of_large_windows_is_short)
     rows_destroy(data);
 }
 
-/* Who takes it next has asked for nothing yet: rows come from the map until then. */
-TEST(a_reader_given_back_forgets_its_windows)
+/* The next user of the reader has requested nothing: rows come from the map until then. */
+TEST(a_released_reader_has_no_windows)
 {
     rows *data = map_table("double");
     REQUIRE(data);

@@ -1,10 +1,10 @@
-/* Where rows in memory go: a permutation, any as likely as any other, the same on any number of threads. */
+/* Places of rows in memory: a uniform random permutation, the same on any number of threads. */
 #include "table/row_origin.h"
 #include "check.h"
 
 #include <stdint.h>
 
-static const size_t MANY = 70001; /* dealt to piles */
+static const size_t MANY = 70001; /* scattered to buckets */
 
 TEST(any_number_of_threads_gives_the_same_permutation)
 {
@@ -25,8 +25,9 @@ TEST(any_number_of_threads_gives_the_same_permutation)
     }
 }
 
-/* Where ten rows that lie far apart go, in tenths, over many seeds: chi^2 with 90 degrees of freedom. */
-TEST(a_row_of_many_goes_anywhere)
+/* The places of ten distant rows, in tenths of the table, over many seeds: chi^2 with 90
+ * degrees of freedom. */
+TEST(every_place_of_a_row_is_equally_likely)
 {
     const size_t seeds = (size_t)check_size(300, 3000, 3000);
     double count[10][10] = {{0}}, chi2 = 0.0, expected = (double)seeds / 10;
@@ -42,9 +43,9 @@ TEST(a_row_of_many_goes_anywhere)
     CHECK_Z(chi2, 90, sqrt(180), MAX_Z);
 }
 
-/* Of neighbours either goes first with probability 1/2; n/2 pairs that do not meet are nearly independent.
- * The number of fixed points is nearly Poisson with mean 1. */
-TEST(neighbours_of_many_part_at_random)
+/* Either of two neighbours comes first with probability 1/2; n/2 disjoint pairs are nearly
+ * independent. The number of fixed points is nearly Poisson with mean 1. */
+TEST(neighbours_are_separated_at_random)
 {
     const size_t seeds = (size_t)check_size(200, 2000, 2000), pairs = MANY / 2;
     double in_order = 0, fixed = 0, n = (double)(pairs * seeds);
@@ -75,7 +76,7 @@ TEST(sources_are_the_inverse_of_places)
 }
 
 /* rows_origin is the inverse. */
-TEST(a_row_is_found_where_it_was)
+TEST(rows_origin_inverts_the_permutation)
 {
     const rows data = {.local_rows = MANY, .table.seed = 3};
     size_t *to = shuffled_places(data.table.seed, MANY, 3), origin;

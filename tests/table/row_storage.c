@@ -1,4 +1,4 @@
-/* Storage kinds: whatever way the rows lie in memory, what is asked of them is the same. */
+/* Storage kinds: results do not depend on how rows are stored. */
 #include "check.h"
 
 #include "core/memory.h"
@@ -8,13 +8,13 @@
 
 #define ROWS    157
 #define COLUMNS 61
-#define ENTRIES 5 /* a row */
+#define ENTRIES 5 /* per row */
 
 typedef struct {
     double x[ROWS * COLUMNS], y[ROWS];
 } numbers;
 
-/* Few entries a row, 1 each with `ones`; none at all in row 3, all of them in row 5. */
+/* Few entries per row, all 1 with `ones`; none in row 3, all in row 5. */
 static void fill(numbers *t, bool ones)
 {
     rng r = rng_stream(31, ones, RNG_TEST);
@@ -37,7 +37,7 @@ static rows *stored(const numbers *t, const char *storage, bool intercept)
     return r;
 }
 
-/* The same table as doubles, of values as they are stored. */
+/* The same table as doubles, with values as stored. */
 static rows *as_doubles(const rows *of, const numbers *t)
 {
     rows *r = stored(t, "double", of->intercept);
@@ -93,7 +93,7 @@ static void decoded_cells(const rows *r, const rows *want, bool exact)
     }
 }
 
-TEST(decoded_rows_are_those_given)
+TEST(decoded_rows_are_the_input)
 {
     check_storage(decoded_cells);
 }
@@ -198,7 +198,7 @@ static void outer_property(const rows *r, const rows *want, bool exact)
     double *out = new_doubles(d * pitch), c[ROWS];
     for (size_t i = 0; i < ROWS; i++) c[i] = rng_normal(&random);
     CHECK(r->storage.kind->outer(r, kernels_best(), 7, 50, c, pitch,
-                                 out)); /* leaves out the row that is full */
+                                 out)); /* leaves out the full row */
     for (size_t a = 0; a < d; a++)
         for (size_t b = 0; b <= a; b++) {
             double sum = 0.0;
@@ -231,12 +231,12 @@ static void bytes_property(const rows *r, const rows *want, bool exact)
     CHECK(rows_bytes(r) == r->storage.kind->bytes(r) + 8.0 * ROWS);
 }
 
-TEST(only_what_is_needed_is_kept)
+TEST(storage_takes_the_bytes_of_its_entries)
 {
     check_storage(bytes_property);
 }
 
-/* ---- choosing ---- */
+/* ---- the choice of storage ---- */
 
 static const storage_kind *chosen_storage(size_t width, size_t filled, rows_spec spec)
 {
@@ -255,20 +255,20 @@ static const storage_kind *chosen_storage(size_t width, size_t filled, rows_spec
     return storage;
 }
 
-TEST(rows_are_sparse_where_that_is_cheaper)
+TEST(rows_are_sparse_if_that_is_cheaper)
 {
     const rows_spec plain = {.seed = 1};
     CHECK(chosen_storage(64, 10, plain) == &storage_sparse); /* 4 (10 + 6) = 64 */
     CHECK(chosen_storage(64, 11, plain) == &storage_double);
     CHECK(chosen_storage(20, 1, plain) == &storage_double); /* too short to pay */
     rows_spec centred = plain, read = plain;
-    centred.standardize = true; /* zeros are zeros no more */
+    centred.standardize = true; /* zeros do not stay zeros */
     CHECK(chosen_storage(64, 5, centred) == &storage_double);
     read.needs_doubles = true;
     CHECK(chosen_storage(64, 5, read) == &storage_double);
 }
 
-TEST(storages_that_cannot_be_are_refused_in_words)
+TEST(impossible_storages_are_refused_with_a_message)
 {
     rows_spec spec = {.seed = 1, .storage = "sparse", .standardize = true};
     CHECK(chosen_storage(64, 5, spec) == NULL && strstr(error.text, "--standardize"));
@@ -295,7 +295,7 @@ TEST(values_beyond_floats_are_refused)
     free(t);
 }
 
-TEST(the_hash_tells_storages_and_values_apart)
+TEST(the_hash_distinguishes_storages_and_values)
 {
     numbers *t = malloc(sizeof *t);
     REQUIRE(t != NULL);
@@ -315,7 +315,7 @@ TEST(the_hash_tells_storages_and_values_apart)
 
 /* ---- files ---- */
 
-/* Label, then entries of a few columns out of 80, in libsvm's words. */
+/* Label, then entries of a few columns out of 80, in libsvm format. */
 static char *sparse_text(size_t n, bool ones)
 {
     char *text = NULL;
@@ -335,7 +335,7 @@ static char *sparse_text(size_t n, bool ones)
     return text;
 }
 
-TEST(a_sparse_file_and_the_dense_reading_of_it_agree)
+TEST(a_sparse_file_and_its_dense_reading_agree)
 {
     for (int ones = 0; ones < 2; ones++) {
         char *text = sparse_text(3000, ones);
@@ -365,7 +365,7 @@ TEST(a_sparse_file_and_the_dense_reading_of_it_agree)
     }
 }
 
-TEST(rows_on_the_way_take_the_room_of_their_entries)
+TEST(rows_being_read_take_the_memory_of_their_entries)
 {
     enum { N = 20000, WIDE = 1000 };
     chunks c;

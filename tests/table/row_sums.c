@@ -1,5 +1,5 @@
-/* The one function through which sums over rows go: every row once, in its order, blocks within their
- * limit, and parts that make the same bits whichever thread adds them. */
+/* Sums over rows: every row is added once, in order, in blocks within their limit, and in parts
+ * whose bits do not depend on the thread. */
 #include "table/row_sums.h"
 #include "check.h"
 
@@ -30,7 +30,7 @@ static void add(const void *self, row_range r, double *scratch, double *total)
     *w->next = r.first + r.n;
 }
 
-/* The same by hand: blocks into parts, parts into the sum. */
+/* The same computed here: blocks are added to parts, parts to the sum. */
 static double by_hand(size_t n)
 {
     double sum = 0.0;
@@ -57,7 +57,7 @@ TEST(every_row_is_added_once_in_blocks_and_parts_of_fixed_size)
         const rows data = {.local_rows = sizes[k]};
         double total[3] = {0};
         REQUIRE(row_sums(&data, &what, total, NULL) == SBPS_OK);
-        CHECK(total[0] == by_hand(sizes[k])); /* to the bit */
+        CHECK(total[0] == by_hand(sizes[k])); /* bit for bit */
         CHECK(total[1] == (double)sizes[k] && total[2] == 0.0);
     }
 }
@@ -71,7 +71,7 @@ static void add_values(const void *self, row_range r, double *scratch, double *t
     total[1] += (double)r.n;
 }
 
-/* To the bit, and every row is counted. */
+/* Bit for bit, and every row is counted. */
 TEST(any_number_of_threads_makes_the_same_sum)
 {
     const unsigned threads[] = {1, 2, 3, 7, 16};
@@ -98,8 +98,8 @@ static void larger_of(double *total, const double *part)
     total[0] = fmax(total[0], part[0]);
 }
 
-/* A part that began at 0 would win. */
-TEST(parts_begin_and_merge_as_they_are_told)
+/* A part that began at 0 would be the largest. */
+TEST(parts_begin_and_merge_as_requested)
 {
     const double lowest = -INFINITY;
     const row_sum what = {.width = 1, .add = largest, .begin = &lowest, .merge = larger_of};

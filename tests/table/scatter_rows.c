@@ -1,4 +1,5 @@
-/* Rows that ranks have read come to the places that one process would have given them, wherever the borders lie. */
+/* Rows that ranks have read are placed where one process would have placed them, wherever the
+ * boundaries are. */
 #include "check.h"
 #include "ranks_by_threads.h"
 #include "table/row_origin.h"
@@ -14,7 +15,7 @@ typedef struct {
     size_t held[TEAM_MAX], first[TEAM_MAX];
 } trial;
 
-/* Ranks have read runs of very different lengths, one of them nothing. */
+/* Ranks have read blocks of very different lengths, one of them no rows. */
 static size_t source_begin(size_t n, size_t size, size_t rank)
 {
     if (rank >= size) return n;
@@ -23,7 +24,7 @@ static size_t source_begin(size_t n, size_t size, size_t rank)
                                  : (size_t)((double)n * pow((double)rank / (double)size, 1.7));
 }
 
-/* What one rank sends to each: row and ticket. */
+/* Rows and keys that one rank sends to each. */
 static void send_rows(row_scatter *d, uint64_t *out[TEAM_MAX], size_t words[TEAM_MAX])
 {
     for (size_t i = d->before; i < d->before + d->count; i++) {
@@ -43,7 +44,7 @@ static void receive_rows(const row_scatter *d, trial *t, const uint64_t *in, siz
         size_t place;
         if (!row_scatter_place(d, in[k], &place)) continue;
         CHECK(place < t->held[rank]);
-        CHECK(t->got[rank][place] == t->n); /* nobody was there before */
+        CHECK(t->got[rank][place] == t->n); /* no row was there before */
         t->got[rank][place] = in[k + 1];
     }
 }
@@ -88,11 +89,11 @@ static void scatter_on_ranks(ranks *among, void *self)
     t->got[rank] = malloc((t->held[rank] + 1) * sizeof **t->got);
     scatter_once(&d, t);
     row_scatter_rewind(&d);
-    scatter_once(&d, t); /* the same once more */
+    scatter_once(&d, t); /* once more */
     row_scatter_close(&d);
 }
 
-/* Every place of every rank has the row that belongs there, those that complete the last unit, too. */
+/* Every place of every rank has its row, including the rows that complete the last unit. */
 static void compare(size_t n, size_t size, size_t unit, bool in_order)
 {
     trial t = {.n = n, .unit = unit, .in_order = in_order};
@@ -120,7 +121,7 @@ TEST(few_rows)
     }
 }
 
-TEST(piles_smaller_and_larger_than_shares)
+TEST(buckets_smaller_and_larger_than_parts)
 {
     for (size_t size = 1; size <= 7; size++) compare(65537, size, 1, false);
     compare(200003, 2, 16384, false);
@@ -130,7 +131,7 @@ TEST(piles_smaller_and_larger_than_shares)
     compare(300001, 8, 1, true);
 }
 
-/* A stream goes on from any word as if those before it had been asked for. */
+/* A stream continues from any word as if the words before had been drawn. */
 TEST(words_are_skipped)
 {
     for (uint64_t skip = 0; skip < 70; skip++)

@@ -1,4 +1,4 @@
-/* The shuffle on disk: a uniform permutation, the same whatever the memory. */
+/* The shuffle on disk is a uniform permutation that does not depend on the memory. */
 #include "table/shuffle.h"
 #include "check.h"
 #include "core/rng.h"
@@ -11,10 +11,10 @@ typedef struct {
     size_t *order; /* first number of each row, in the order they came */
     size_t count, limit;
     size_t width; /* 0: of each row its own */
-    bool whole;   /* every number of every row belongs together */
+    bool whole;   /* all numbers of every row are together */
 } taken;
 
-/* Mostly a few numbers, now and then more than a block of the least memory holds. */
+/* Mostly a few numbers, sometimes more than a block holds with the least memory. */
 static size_t own_width(size_t i)
 {
     return i % 1000 == 7 ? WIDEST : 1 + i % 5;
@@ -30,7 +30,7 @@ static bool take(void *self, const double *row)
     return true;
 }
 
-/* The order in which n rows of `width` numbers come out, 0: own_width; row i is i, i + 1, ... */
+/* The shuffled order of n rows of `width` numbers (0: own_width); row i is i, i + 1, ... */
 static taken shuffled(size_t n, size_t width, uint64_t seed, size_t memory)
 {
     char output_path[600];
@@ -79,7 +79,7 @@ TEST(every_order_is_equally_likely)
 
 /* Tenths of the source against tenths of the output, through the temporary file: the 81 degrees of
  * freedom of a table with fixed margins. */
-TEST(a_large_shuffle_sends_rows_everywhere)
+TEST(a_large_shuffle_is_uniform)
 {
     const size_t n = 100000;
     double count[10][10] = {{0}}, chi2 = 0.0, expected = (double)n / 100;
@@ -92,7 +92,7 @@ TEST(a_large_shuffle_sends_rows_everywhere)
     free(t.order);
 }
 
-/* Little memory: buckets of 60 numbers a row are too large and are dealt a second time. */
+/* Little memory: buckets of 60 numbers a row are too large and are scattered a second time. */
 TEST(the_order_does_not_depend_on_the_memory)
 {
     const size_t n = 200000, width = 60;
@@ -112,7 +112,7 @@ TEST(the_order_does_not_depend_on_the_memory)
     free(used);
 }
 
-/* Rows of many lengths come whole, and in the order of rows that are all alike. */
+/* Rows of many lengths stay whole, in the order of rows of one length. */
 TEST(the_order_does_not_depend_on_the_lengths)
 {
     const size_t n = 100000, memories[] = {MIN_MEMORY, (size_t)1 << 30};
@@ -125,7 +125,7 @@ TEST(the_order_does_not_depend_on_the_lengths)
     free(alike.order);
 }
 
-TEST(nothing_is_left_beside)
+TEST(no_file_is_left)
 {
     char command[700];
     taken t = shuffled(50000, 20, 1, MIN_MEMORY);
@@ -134,7 +134,7 @@ TEST(nothing_is_left_beside)
     CHECK(system(command) == 0);
 }
 
-TEST(too_little_memory_gets_a_sentence)
+TEST(too_little_memory_is_an_error)
 {
     shuffle *s;
     CHECK(shuffle_create("x", 3, 1, 1000, &s, &error) == SBPS_BAD_ARG && !s);
@@ -142,7 +142,7 @@ TEST(too_little_memory_gets_a_sentence)
     CHECK(shuffle_create("x", 100000, 1, MIN_MEMORY, &s, &error) == SBPS_BAD_ARG && !s);
 }
 
-TEST(a_folder_that_is_not_there_gets_a_sentence)
+TEST(a_missing_folder_is_an_error)
 {
     shuffle *s;
     double row[60] = {0};

@@ -1,5 +1,5 @@
-/* Tables on disk whose rows are sparse: what reading makes of the same text, and no forged entry is
- * believed. */
+/* Tables on disk with sparse rows equal the rows read from the same text, and forged entries
+ * are refused. */
 #include "check.h"
 #include "core/rng.h"
 #include "table/convert_text.h"
@@ -10,7 +10,7 @@
 
 static char lines[N][LINE];
 
-/* ---- texts: their lines, and a file of them in any order ---- */
+/* ---- texts: lines, and files of them in any order ---- */
 
 typedef struct {
     const char *name, *head;
@@ -35,7 +35,7 @@ static void ones_line(rng *r, size_t i, char *to)
     sprintf(to, "\n");
 }
 
-/* Two categories of many levels, weights, an offset, and a number that is mostly 0. */
+/* Two categories of many levels, weights, an offset, and a column that is mostly 0. */
 static void category_line(rng *r, size_t i, char *to)
 {
     double rare = rng_uniform(r) < 0.1 ? rng_normal(r) : 0.0;
@@ -64,7 +64,7 @@ static void make_lines(const source_text *t)
     for (size_t i = 0; i < N; i++) t->line(&r, i, lines[i]);
 }
 
-/* Lines order[0], order[1], ...; NULL: as they are. */
+/* Lines order[0], order[1], ...; NULL: in their order. */
 static const char *put_lines(const source_text *t, const size_t *order)
 {
     char *content = malloc(N * LINE), *at = stpcpy(content, t->head);
@@ -74,7 +74,7 @@ static const char *put_lines(const source_text *t, const size_t *order)
     return file_path;
 }
 
-/* ---- what it holds ---- */
+/* ---- contents ---- */
 
 static bool same_entries(const rows *a, const rows *b)
 {
@@ -86,7 +86,7 @@ static bool same_entries(const rows *a, const rows *b)
            same_doubles(a->storage.value, b->storage.value, count);
 }
 
-/* The text with its lines in an order that reading, which shuffles, turns into that of the table. */
+/* Reads the text with its lines in an order that the shuffle turns into that of the table. */
 static rows *read_in_the_order_of(const rows *table, const source_text *t)
 {
     size_t order[N], *to = shuffled_places(t->spec.seed, N, 1);
@@ -98,7 +98,7 @@ static rows *read_in_the_order_of(const rows *table, const source_text *t)
     return out;
 }
 
-TEST(a_table_is_to_the_last_bit_what_reading_makes_of_its_order)
+TEST(a_table_has_the_bits_of_the_rows_read_in_its_order)
 {
     for (size_t k = 0; k < TEXTS_MADE; k++) {
         make_lines(&texts[k]);
@@ -132,7 +132,7 @@ TEST(the_same_bytes_whatever_the_memory)
     }
 }
 
-/* 40 columns, `each` entries a row on average: the choice turns at 4. */
+/* 40 columns, `each` entries per row on average: the choice changes at 4. */
 static const char *put_density(double each)
 {
     char *content = malloc(N * LINE), *at = content;
@@ -148,7 +148,7 @@ static const char *put_density(double each)
     return file_path;
 }
 
-TEST(auto_chooses_as_reading_does)
+TEST(auto_chooses_the_storage_of_reading)
 {
     const char *const storages[] = {"auto", "double", "float", "sparse"};
     size_t sparse = 0;
@@ -168,7 +168,7 @@ TEST(auto_chooses_as_reading_does)
     CHECK(sparse > 2 && sparse < 12);
 }
 
-TEST(no_entries_at_all_are_a_table_too)
+TEST(a_table_may_have_no_entries)
 {
     static const char csv[] = "y,a\n0,0\n1,0\n1,0\n";
     rows_spec spec = {.target = "y", .intercept = true, .storage = "sparse"};
@@ -180,7 +180,7 @@ TEST(no_entries_at_all_are_a_table_too)
 }
 
 /* Rows as read would be 20000 numbers: 128 blocks of one such row are more than the memory. */
-TEST(wide_rows_go_through_the_shuffle_without_their_zeros)
+TEST(wide_rows_are_shuffled_without_their_zeros)
 {
     char *content = malloc(N * 200), *at = content;
     rng r = rng_stream(8, 0, RNG_TEST);
@@ -198,7 +198,7 @@ TEST(wide_rows_go_through_the_shuffle_without_their_zeros)
     free(content);
 }
 
-/* ---- what is refused ---- */
+/* ---- invalid files ---- */
 
 /* Rows of the entries 1, 3 | none | 2 | 1, 2, 3, with an intercept. */
 static char *small_table(size_t *size, table_header *h)
@@ -229,7 +229,7 @@ TEST(a_table_cut_or_with_a_flipped_bit_is_refused)
     free(bytes);
 }
 
-TEST(sections_that_do_not_fit_are_refused)
+TEST(sections_of_inconsistent_size_are_refused)
 {
     const uint64_t values[] = {1, 5, 8, 4097, 1 << 20, UINT64_MAX / 8, UINT64_MAX};
     size_t size;
@@ -258,7 +258,7 @@ TEST(sections_that_do_not_fit_are_refused)
     free(bytes);
 }
 
-TEST(entries_that_point_elsewhere_are_refused)
+TEST(entries_outside_the_table_are_refused)
 {
     size_t size;
     table_header h;

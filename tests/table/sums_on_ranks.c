@@ -1,4 +1,5 @@
-/* Sums over rows that are shared out over ranks have the bits of one process, wherever the borders lie. */
+/* Sums over rows that are distributed over ranks have the bits of one process, wherever the
+ * boundaries are. */
 #include "check.h"
 #include "core/memory.h"
 #include "core/rng.h"
@@ -108,25 +109,25 @@ static void compare(size_t n)
     }
 }
 
-TEST(ranks_in_the_middle_of_a_part_give_the_bits_of_one_process)
+TEST(boundaries_inside_parts_give_the_bits_of_one_process)
 {
     compare(7168);
 }
 
-TEST(borders_at_blocks_give_the_bits_of_one_process)
+TEST(boundaries_between_blocks_give_the_bits_of_one_process)
 {
     compare(40000);
     compare(16384 * 3 + 17);
 }
 
-TEST(borders_between_parts_give_the_bits_of_one_process)
+TEST(boundaries_between_parts_give_the_bits_of_one_process)
 {
     size_t n = 16 * 16384 * 3 + 5;
     CHECK(partition_begin(n, 3, 1) % PART_ROWS == 0);
     compare(n);
 }
 
-/* So wide that a rank's parts cannot be kept until their turn. */
+/* So wide that a rank cannot keep its parts until they are added. */
 #define WIDE ((size_t)600000)
 
 static void add_wide(const void *self, row_range r, double *scratch, double *total)
@@ -176,8 +177,8 @@ TEST(sums_too_wide_to_be_kept_have_the_same_bits)
     CHECK(memcmp(ends.of[1], alone, sizeof alone) == 0);
 }
 
-/* In a hurry: right, and the same on every rank. */
-static void hurry(ranks *among, void *self)
+/* Sums that stop early are correct, and the same on every rank. */
+static void any_row(ranks *among, void *self)
 {
     trial *t = self;
     struct row_workers row_threads = {.threads = 1, .hurried = true};
@@ -195,13 +196,13 @@ static void hurry(ranks *among, void *self)
     rows_destroy(r);
 }
 
-TEST(sums_in_a_hurry_are_right_and_the_same_everywhere)
+TEST(sums_that_stop_early_are_the_same_on_every_rank)
 {
     trial t = {.n = 50000};
     rows *r = some_rows(t.n);
     compute_answers(r, &t.alone);
     rows_destroy(r);
-    team_run(4, hurry, &t);
+    team_run(4, any_row, &t);
     double scale = sqrt(t.alone.plain[1]);
     CHECK(fabs(t.of[0].plain[0] - t.alone.plain[0]) < TOL_SUM * scale);
     CHECK(fabs(t.of[0].plain[1] - t.alone.plain[1]) < TOL_SUM * t.alone.plain[1]);
@@ -209,8 +210,8 @@ TEST(sums_in_a_hurry_are_right_and_the_same_everywhere)
     for (size_t i = 1; i < 4; i++) CHECK(memcmp(&t.of[i], &t.of[0], sizeof t.of[0]) == 0);
 }
 
-/* Every row is on one rank, and shares are about alike. */
-TEST(shares_cover_the_table)
+/* Every row is on one rank, and ranks have similar numbers of rows. */
+TEST(the_partition_covers_the_table)
 {
     static const size_t sizes[] = {4096, 10000, 123457, 1000000, 10000019};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
@@ -242,7 +243,7 @@ TEST(too_few_rows_are_refused)
     CHECK(strstr(err[1].text, "1500 rows are too few for 2 ranks"));
 }
 
-/* Sparse rows: entries of a share are those of its rows. */
+/* Sparse rows: the entries of a rank are those of its rows. */
 static void partition_sparse(ranks *among, void *self)
 {
     size_t n = 5000, *wrong = self;
@@ -271,7 +272,7 @@ static void partition_sparse(ranks *among, void *self)
     rows_destroy(r);
 }
 
-TEST(sparse_rows_are_shared_out)
+TEST(sparse_rows_are_partitioned)
 {
     size_t wrong[TEAM_MAX] = {0};
     team_run(4, partition_sparse, wrong);
