@@ -1,5 +1,5 @@
-/* A test is a property with a name. TEST registers it; CHECK_MAIN runs them all and prints one
- * line a failure. Include once per test program. */
+/* A test is a property with a name. TEST registers it; CHECK_MAIN runs all and prints one line
+ * per failure. Include once per test program. */
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H
 
@@ -90,9 +90,10 @@ static int check_failures, check_skips;
         return;                                                                                \
     } while (0)
 
-#define CHECK_SKIPPED 77 /* what ctest takes for a skip */
+#define CHECK_SKIPPED 77 /* ctest reports a skip */
 
-/* A word that names no property is a mistake; where all were skipped the program says so. */
+/* A word that names no property is an error. If all properties were skipped, the exit status is
+ * CHECK_SKIPPED. */
 static inline int check_verdict(int run)
 {
     printf("%d properties, %d failures, %d skipped\n", run, check_failures, check_skips);

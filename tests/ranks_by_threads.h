@@ -14,7 +14,7 @@ typedef struct team {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     size_t size;
-    void *letter[TEAM_MAX][TEAM_MAX]; /* from, to; NULL: none is under way */
+    void *letter[TEAM_MAX][TEAM_MAX]; /* [from][to]; NULL: no message */
     void (*body)(ranks *among, void *self);
     void *self;
 } team;
@@ -71,7 +71,7 @@ static void team_gather(void *self, const void *mine, void *all, size_t size)
         team_broadcast(self, from, to + from * size, size);
 }
 
-/* A letter waits where it is sent to, so that all can send first. */
+/* A message is stored at its destination, so that all ranks can send first. */
 static void team_exchange(void *self, const uint64_t *out, const size_t *words, uint64_t *in,
                           const size_t *got)
 {
@@ -104,7 +104,7 @@ static void *team_thread(void *self)
     return NULL;
 }
 
-/* `body` on so many ranks at the same time. */
+/* Runs `body` on this many ranks at the same time. */
 static void team_run(size_t size, void (*body)(ranks *among, void *self), void *self)
 {
     team t = {.size = size, .body = body, .self = self};

@@ -149,7 +149,7 @@ static void mass_property(const band *b, const chord_grid *g, double exponential
     }
 }
 
-TEST(the_mass_up_to_an_arrival_is_the_exponential_and_short_of_it_there_is_none)
+TEST(the_mass_up_to_the_arrival_is_the_exponential)
 {
     missed = 0;
     for_each_band(mass_property, 60);

@@ -114,8 +114,8 @@ TEST(a_width_chosen_with_two_errors_keeps_to_its_limit)
     CHECK(sure < runs / 10);
 }
 
-/* Hardly any noise: all widths propose alike, and only the widest is kept back. */
-TEST(what_costs_nothing_is_taken)
+/* Hardly any noise: proposals do not depend on the width, and the widest allowed is chosen. */
+TEST(a_width_without_cost_is_chosen)
 {
     calibration c;
     simulate_proposals(&c, 1e-4, 0.0, 1e3, 5);
@@ -124,7 +124,7 @@ TEST(what_costs_nothing_is_taken)
     CHECK(width_for(&c, 1.0) < 1.2);
 }
 
-/* What the floor lets through is not missed at any width. */
+/* Bounces proposed by the floor are not missed at any width. */
 TEST(the_floor_counts_in_the_curve)
 {
     const double time = 1e5, floor = MEAN + 2.0 * SD;
@@ -139,7 +139,8 @@ TEST(times_in_the_segment_count)
 {
     calibration c = {0};
     band b = {.fit = {.b0 = 1.0, .b1 = 2.0, .v11 = 0.25}, .k = 3.0};
-    calibration_add_proposal(&c, &b, 2.0, 7.5, 4.0); /* mean 5, sd 1: width 2.5 would just do */
+    /* mean 5, sd 1: width 2.5 is just enough */
+    calibration_add_proposal(&c, &b, 2.0, 7.5, 4.0);
     for (size_t i = 0; i < BAND_CURVE; i++)
         CHECK_NEAR(c.missed[i], fmax(2.5 - band_width(i), 0.0) / 4.0, 1e-12);
 }

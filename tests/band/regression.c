@@ -127,7 +127,7 @@ TEST(evidence_gradient_is_its_finite_difference)
     }
 }
 
-TEST(without_two_different_times_there_is_nothing_to_learn)
+TEST(without_two_different_times_the_prior_stays)
 {
     regression r;
     double d_mean = NAN, d_variance = NAN;
@@ -181,7 +181,7 @@ TEST(learning_finds_the_mean_and_the_variance_of_the_slopes)
     }
 }
 
-TEST(learning_is_free_of_scale)
+TEST(learning_does_not_depend_on_the_scale)
 {
     const double scale = 1024.0; /* a power of two: not even the roundings differ */
     slope_prior plain = {1.0, 1.0}, scaled = {scale, scale * scale};
@@ -224,7 +224,7 @@ static regression curve(rng *random, double curvature, double noise, double *t, 
     return r;
 }
 
-TEST(misfit_widens_the_band_on_curved_data_by_what_the_line_leaves)
+TEST(misfit_widens_the_band_on_curved_data_by_the_residuals)
 {
     rng random = rng_stream(9, 0, RNG_TEST);
     for (size_t repeat = 0; repeat < 50; repeat++) {
@@ -244,7 +244,7 @@ TEST(misfit_widens_the_band_on_curved_data_by_what_the_line_leaves)
 }
 
 /* Two sds of chi^2 are exceeded in about one segment of thirty. */
-TEST(misfit_leaves_straight_noisy_data_alone)
+TEST(misfit_is_0_for_noisy_straight_data)
 {
     rng random = rng_stream(10, 0, RNG_TEST);
     size_t widened = 0, segments = 2000;

@@ -1,5 +1,5 @@
-/* The slope regression by hand: pooled noise, jumps, the slope prior and what it learns
- * from; and the same in reported observations of whole segments. */
+/* The slope regression against values computed here: pooled noise, jumps and the slope prior;
+ * and the same in the reported observations of whole segments. */
 #include "sampler/band/slope_regression.h"
 #include "sampler/fixture.h"
 
@@ -56,7 +56,7 @@ static band band_after(const band_settings *set, double raise, double jump)
     return slope_regression_band(&o, set);
 }
 
-TEST(behind_a_kink_the_band_is_that_of_slopes_raised_by_the_jump)
+TEST(beyond_a_kink_the_band_includes_the_jump)
 {
     for (size_t which = 0; which < 3; which++) {
         band_settings set = ours.band;
@@ -92,9 +92,9 @@ static void record_kink(void *self, const slope_observation *l)
     k->count++;
 }
 
-/* Without noise what is foreseen behind a kink is right to a part of the jump: with the
+/* Without noise the slope predicted beyond a kink is right to a fraction of the jump: with the
  * wrong sign, or none, it would be off by twice or once the jump. */
-TEST(segments_predict_the_slope_behind_a_kink)
+TEST(segments_predict_the_slope_beyond_a_kink)
 {
     problem p = {.made = {sampler_find("sbps"), metric_find("dense"), &batch_full,
                           model_find("logistic"), 300}};
@@ -258,7 +258,7 @@ TEST(a_global_prior_learns_mean_and_spread_and_a_wide_one_the_mean)
     CHECK_NEAR(wide.mean, 20.0, 0.02);
 }
 
-/* ---- looking ahead ---- */
+/* ---- auxiliary observations ---- */
 
 TEST(the_rise_of_a_band_is_its_slope_far_ahead)
 {

@@ -1,4 +1,4 @@
-/* Writes a made-up run of many parameters: report_run FILE.nc PARAMETERS. */
+/* Writes a synthetic run of many parameters: report_run FILE.nc PARAMETERS. */
 #include "output/fixture.h"
 #include "store/result.h"
 

@@ -89,7 +89,7 @@ TEST(covariance_and_metric_count_in_the_mean)
     response r = respond(&t, 4e5, 31);
     for (size_t j = 0; j < 2; j++) {
         double truth = r.path[j].mean / r.path[j].sd, noise = r.path[j].mcse / r.path[j].sd;
-        if (j == 0) CHECK(truth > 10.0 * noise); /* or nothing was tested */
+        if (j == 0) CHECK(truth > 10.0 * noise); /* else the test would be empty */
         check_near("mean", r.mean[j], truth, noise * 0.6);
     }
 }
@@ -122,7 +122,7 @@ TEST(the_centre_does_not_count)
 /* With few refreshments a later bounce soon reverses a missed one, which the expansion does not
  * include: the stated shift is too large by a factor of up to the dimension, and never too
  * small. */
-TEST(with_few_refreshments_the_stated_shift_errs_on_the_safe_side)
+TEST(with_few_refreshments_the_stated_shift_is_too_large)
 {
     for (size_t d = 2; d <= DIM_MAX; d++) {
         target t = {.d = d, .refresh = 0.1, .up = 0.2};
@@ -183,7 +183,7 @@ TEST(events_are_counted)
     free(k.memory.base);
 }
 
-TEST(draws_that_do_not_span_the_space_are_refused_with_a_sentence)
+TEST(draws_that_do_not_span_the_space_are_refused)
 {
     target t = {.d = 2, .refresh = 1.0, .a = {{1, 0}, {0, 1}}, .h = {{1, 0}, {0, 1}}};
     sinks k;

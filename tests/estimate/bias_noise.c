@@ -201,7 +201,7 @@ TEST(bounces_missed_by_noise_widen_the_spread_as_stated)
     noisier.noise = 1.0;
     noisier.band = 1.5;
     outcome o = compare(&gaussian, true, 1), n = compare(&noisier, true, 2);
-    CHECK(o.true_sd > 0.04 && n.true_sd > 0.03); /* or nothing was tested */
+    CHECK(o.true_sd > 0.04 && n.true_sd > 0.03); /* else the test would be empty */
     check_near("sd", o.sd, o.true_sd, 0.5 * o.error);
     check_near("sd, more noise", n.sd, n.true_sd, 0.5 * n.error);
 }
@@ -234,7 +234,7 @@ TEST(speed_does_not_count)
 }
 
 /* Equations (a) to (g) of bias.c in one dimension, with artificial sums. */
-TEST(one_dimension_by_hand)
+TEST(one_dimension_agrees_with_the_formulas)
 {
     const double h = 2.0, c = 0.4, x[5] = {-1.0, -0.5, 0.25, 1.0, 3.0};
     const double mean = 0.55, square = 2.45, third = 1.97775; /* of x; over 5, 4 and 5 */

@@ -1,5 +1,5 @@
 /* Diagnostics of draws against R's posterior (values stored in vectors.inc, made by vectors.R)
- * and against what can be known without it. */
+ * and against known values. */
 #include "check.h"
 
 #include "estimate/diagnostics.h"
@@ -260,7 +260,7 @@ TEST(order_of_chains_does_not_matter)
     free(y);
 }
 
-TEST(monotone_maps_leave_rank_diagnostics_alone)
+TEST(monotone_maps_do_not_change_rank_diagnostics)
 {
     draw_summary plain, cubed;
     double *x = make_case(1);
@@ -334,8 +334,8 @@ TEST(sorting_orders_signs_zeros_and_infinities)
     CHECK(order[3].value == order[4].value);
 }
 
-/* As most draws are, with some a long way out, which the radix sort has, and as those that have
- * the same sign; values that come twice stay in their order. */
+/* Typical draws with some outliers, for the radix sort, and draws of one sign; equal values
+ * stay in their order. */
 TEST(sorting_is_stable_whatever_the_values_are)
 {
     enum { N = 3000 };

@@ -1,4 +1,5 @@
-/* Time averages: exact integrals, batches that lose nothing, errors that cover the truth. */
+/* Time averages: exact integrals, batches that add up to the path, errors that cover the truth.
+ * */
 #include "check.h"
 #include "core/rng.h"
 #include "estimate/path_moments.h"
@@ -134,7 +135,7 @@ TEST(batches_merge_without_losing_mass)
 }
 
 /* w(t) = t: batch i of length L holds the mean (i + 1/2) L. */
-TEST(batches_are_consecutive_stretches_of_equal_time)
+TEST(batches_are_consecutive_parts_of_equal_time)
 {
     rng r = rng_stream(3, 0, RNG_TEST);
     estimate e = estimate_make(1, plain, 0.05);
@@ -150,7 +151,7 @@ TEST(batches_are_consecutive_stretches_of_equal_time)
     free(e.memory.base);
 }
 
-TEST(start_forgets_everything)
+TEST(start_resets_everything)
 {
     double p[DIM] = {3, 2, 1}, q[DIM] = {1, 1, 1};
     estimate used = estimate_make(DIM, plain, 0.1), fresh = estimate_make(DIM, plain, 0.2);
@@ -205,8 +206,7 @@ static void run_known(estimate *e, path_kind kind, rng *r, size_t segments, doub
 #define REPEATS  ((size_t)200)
 #define SEGMENTS ((size_t)4000)
 
-/* The initial sequence leans to the safe side: errors up to a quarter too large
- * in variance. */
+/* The initial sequence estimator is conservative: variances are up to a quarter too large. */
 TEST(errors_and_ess_are_those_of_paths_with_a_known_correlation)
 {
     for (size_t k = 0; k < sizeof known_paths / sizeof *known_paths; k++) {

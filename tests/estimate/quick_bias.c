@@ -23,7 +23,7 @@ TEST(a_shift_is_the_push_through_precision_and_hessian)
 }
 
 /* Standard normal in one dimension, where the response has no other term. */
-TEST(on_a_normal_line_it_states_what_the_draws_do)
+TEST(for_a_normal_it_equals_the_full_response)
 {
     const double one = 1.0;
     double mean, error, sd, sd_error;

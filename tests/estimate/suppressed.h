@@ -120,13 +120,13 @@ static double slope_ratio(const target *t, double e, rng *r)
     return cbrt(t->rare / (1.0 - rng_uniform(r)));
 }
 
-/* What is to be suppressed when so many bounces are violations. */
+/* The suppression for a given fraction of violations. */
 __attribute__((unused)) static double rare_fraction(double rare)
 {
     return 0.5 * rare / (1.0 + 0.5 * rare);
 }
 
-/* Exact flights of the suppressed process for so much time. */
+/* Simulates the suppressed process exactly for this much time. */
 static void run_suppressed(const target *t, sinks *k, double time, uint64_t seed)
 {
     rng r = rng_stream(seed, 0, RNG_TEST);

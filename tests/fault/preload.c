@@ -1,4 +1,4 @@
-/* Loaded before the program by LD_PRELOAD: lets one allocation after main has begun fail.
+/* Loaded by LD_PRELOAD: makes one allocation after the start of main fail.
  *
  *   FAIL_COUNT=FILE  counts them there, as an unsigned long; without it nothing happens
  *   FAIL_AT=K        the K-th fails, from 1; absent: none does
@@ -65,7 +65,7 @@ int posix_memalign(void **out, size_t alignment, size_t size)
     return 0;
 }
 
-/* Children count on, whichever way they end. */
+/* Child processes are counted, too, however they end. */
 static void share_counter(const char *path)
 {
     int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0666);
@@ -83,7 +83,7 @@ static int counted_main(int argc, char **argv, char **environment)
     return real_main(argc, argv, environment);
 }
 
-/* What the program's start calls with its main. */
+/* The start code of the program calls this with main. */
 int __libc_start_main(int (*program)(int, char **, char **), int argc, char **argv,
                       int (*init)(int, char **, char **), void (*fini)(void),
                       void (*rtld_fini)(void), void *stack_end);

@@ -1,4 +1,4 @@
-/* Formulas over a small table against what R's model.matrix and lme4 say of them (expected.R). */
+/* Formulas on a small table against R's model.matrix and lme4 (expected.R). */
 #include "check.h"
 
 #include "ingest/formula/formula.h"
@@ -103,7 +103,7 @@ static sbps_status make_formula(const char *text, const small_table *t, formula 
     return status == SBPS_OK ? formula_fit(*out, &from, err) : status;
 }
 
-/* A formula as we make it, and how much of it R has said. */
+/* A formula as evaluated here, and the position in the expected output of R. */
 typedef struct {
     formula *f;
     formula_scratch s;
@@ -138,8 +138,8 @@ static void check_column(const progress *p, const small_table *t, const formula_
     CHECK(worst <= TOL_R * largest);
 }
 
-/* The term of the factor that R is at: those of one factor are in the order of the formula, and (x || g) is
- * several of R's. */
+/* The current term of R's factor: terms of a factor are in the order of the formula, and (x ||
+ * g) is several terms in R. */
 static void begin_group(progress *p, const char *name)
 {
     size_t from = p->group == SIZE_MAX ? 0 : p->group;
@@ -203,7 +203,7 @@ static void check_line(progress *p, const small_table *t, char **word)
     } else if (!strcmp(word[0], "GROUP")) {
         begin_group(p, word[1]);
     } else if (p->group == SIZE_MAX) {
-        return; /* told already */
+        return; /* reported already */
     } else if (!strcmp(word[0], "LEVELS")) {
         check_levels(p, t, word);
     } else if (!strcmp(word[0], "EFFECT")) {
@@ -211,7 +211,7 @@ static void check_line(progress *p, const small_table *t, char **word)
     }
 }
 
-TEST(columns_are_named_and_filled_as_R_does_it)
+TEST(columns_have_the_names_and_values_of_R)
 {
     static small_table t;
     static char line[MAX_LINE];

@@ -1,4 +1,5 @@
-/* Tables that are handed over in memory: what comes of them is what comes of a CSV file with the same cells. */
+/* Tables passed in memory as Arrow streams equal those read from a CSV file with the same
+ * cells. */
 #include "check.h"
 #include "fixture.h"
 
@@ -7,7 +8,8 @@
 
 enum { ROWS = 503, COLUMNS = 9 };
 
-/* Every kind of number, texts of each layout, dictionaries, dates and times, with gaps. */
+/* Numbers of every type, strings of each layout, dictionaries, dates and times, with missing
+ * cells. */
 static const produced_column all[COLUMNS] = {
     {.name = "y", .format = "g"},
     {.name = "x", .format = "l"},
@@ -66,7 +68,7 @@ static rows *from_stream(producer *p, const rows_spec *spec)
     return r;
 }
 
-/* Quotes are the file's; the stream has the text itself. */
+/* The file has quotes; the stream has the text itself. */
 static void unquote(const char **cell)
 {
     static char plain[ROWS * COLUMNS][40];
@@ -82,7 +84,7 @@ static bool same_notes(const rows *a, const rows *b)
     return !strcmp(a->table.notes ? a->table.notes : "", b->table.notes ? b->table.notes : "");
 }
 
-/* In batches of any size, wherever they begin in their arrays, read by any number. */
+/* In batches of any size, with any offsets in their arrays, on any number of threads. */
 static void compare_to_csv(const rows_spec *spec, bool gaps)
 {
     static const size_t batches[] = {ROWS, 100, 1}, pads[] = {0, 3, 13};
@@ -106,7 +108,7 @@ static void compare_to_csv(const rows_spec *spec, bool gaps)
     rows_destroy(want);
 }
 
-TEST(a_stream_is_the_table_that_a_file_would_be)
+TEST(a_stream_gives_the_table_of_a_file)
 {
     compare_to_csv(&(rows_spec){.target = "y", .intercept = true, .seed = 5}, false);
 }
@@ -132,7 +134,7 @@ TEST(labels_of_a_stream_are_those_of_a_file)
                    false);
 }
 
-TEST(numbers_may_be_categories_and_words_for_missing_ones)
+TEST(numbers_may_be_categories_or_stand_for_missing_cells)
 {
     compare_to_csv(&(rows_spec){.target = "y",
                                 .features = "x",
@@ -225,9 +227,9 @@ TEST(large_whole_numbers_are_levels_to_the_last_digit)
     rows_destroy(r);
 }
 
-/* ---- types that are said ---- */
+/* ---- types stated by the stream ---- */
 
-TEST(text_stays_text_where_it_looks_like_numbers)
+TEST(text_that_looks_like_numbers_stays_text)
 {
     const char *cell[] = {"1", "02134", "2", "10001", "3", "02134", "4", "10001", "5", "10001"};
     const produced_column columns[] = {{.name = "y", .format = "g"},
@@ -272,7 +274,7 @@ TEST(dictionaries_of_numbers_are_numbers)
     rows_destroy(got);
 }
 
-/* ---- what is refused ---- */
+/* ---- invalid streams ---- */
 
 static void refuse(producer *p, const rows_spec *spec, const char *sentence)
 {
@@ -320,7 +322,7 @@ TEST(types_that_are_not_read_are_named_with_their_column)
     }
 }
 
-TEST(columns_that_nobody_wants_may_be_anything)
+TEST(unused_columns_may_be_of_any_type)
 {
     const char *cell[] = {"1", NULL, "2", NULL, "3", NULL};
     const produced_column columns[] = {{.name = "y", .format = "g"},
@@ -356,7 +358,7 @@ TEST(streams_that_fail_are_released_once)
     CHECK(rows_from_arrow(&(struct ArrowArrayStream){0}, &spec, &r, &error) == SBPS_BAD_ARG);
 }
 
-TEST(the_first_row_that_is_wrong_is_named)
+TEST(the_first_invalid_row_is_named)
 {
     fill_cells(false);
     unquote(cells);
@@ -371,7 +373,7 @@ TEST(the_first_row_that_is_wrong_is_named)
            "table:201: column 'y': 'inf' is not a finite number");
 }
 
-/* A producer that hands out something that is not what its schema says. */
+/* A producer whose arrays do not match its schema. */
 static size_t damage;
 
 static void count_without_bitmap(struct ArrowArray *a)
@@ -381,9 +383,9 @@ static void count_without_bitmap(struct ArrowArray *a)
     a->buffers[0] = NULL;
 }
 
-static int give_damaged(struct ArrowArrayStream *stream, struct ArrowArray *out)
+static int get_damaged(struct ArrowArrayStream *stream, struct ArrowArray *out)
 {
-    int code = give_next(stream, out);
+    int code = get_next(stream, out);
     if (!out->release) return code;
     struct ArrowArray *x = out->children[1], *word = out->children[3],
                       *coded = out->children[4];
@@ -420,7 +422,7 @@ static int give_damaged(struct ArrowArrayStream *stream, struct ArrowArray *out)
     case 11:
         x->null_count = x->length + 1;
         break;
-    case 16: /* rows that are missing and not counted */
+    case 16: /* missing cells that are not counted */
         free(own(out->buffers[0]));
         out->buffers[0] = calloc(64, 1);
         out->null_count = -1;
@@ -429,7 +431,7 @@ static int give_damaged(struct ArrowArrayStream *stream, struct ArrowArray *out)
     return code;
 }
 
-TEST(batches_that_are_not_sound_are_refused)
+TEST(invalid_batches_are_refused)
 {
     static const char *const sentences[] = {"a column is too short",
                                             "not have the buffers of its type",
@@ -454,7 +456,7 @@ TEST(batches_that_are_not_sound_are_refused)
         producer p = table_of(all, COLUMNS, cells, 40, 40, 0);
         struct ArrowArrayStream stream = stream_of(&p);
         rows *r;
-        stream.get_next = give_damaged;
+        stream.get_next = get_damaged;
         CHECK(rows_from_arrow(&stream, &(rows_spec){.target = "y", .intercept = true}, &r,
                               &error) == SBPS_BAD_DATA);
         CHECK(!r && strstr(error.text, sentences[damage]) && all_released(&p));

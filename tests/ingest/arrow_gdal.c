@@ -1,5 +1,5 @@
-/* A producer that is not ours: GDAL reads a CSV file and hands it over as an Arrow stream. What comes of it is what
- * comes of the file itself. Its library is looked for when the test runs. */
+/* An independent producer: GDAL reads a CSV file and passes it on as an Arrow stream. The
+ * result equals that of the file. The library is loaded when the test runs. */
 #include "check.h"
 #include "fixture.h"
 
@@ -14,7 +14,7 @@ typedef struct {
     bool (*stream)(void *, struct ArrowArrayStream *, char **);
 } gdal;
 
-enum { OF_VECTOR = 4, NEWEST = 40, OLDEST = 32 }; /* 3.6, the first that has streams */
+enum { OF_VECTOR = 4, NEWEST = 40, OLDEST = 32 }; /* 3.6, the first version with streams */
 
 static void *open_library(void)
 {
@@ -44,7 +44,7 @@ static bool find_gdal(gdal *g)
            find(library, "OGR_L_GetArrowStream", &g->stream);
 }
 
-/* Rows of which every 13th has gaps; more than a batch of GDAL's. */
+/* More rows than a batch of GDAL; every 13th has missing cells. */
 static char *make_table(size_t n)
 {
     static const char *const words[] = {"north", "south-west, far", "été", "x"};
@@ -78,7 +78,7 @@ static rows *by_gdal(const gdal *g, const char *path, const rows_spec *spec)
     return r;
 }
 
-TEST(what_gdal_hands_over_is_what_the_file_holds)
+TEST(a_stream_of_gdal_gives_the_table_of_the_file)
 {
     static const rows_spec specs[] = {
         {.target = "y", .intercept = true, .drop_missing = true},

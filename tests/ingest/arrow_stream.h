@@ -1,5 +1,5 @@
-/* A table of cells as text, handed over as an Arrow stream: in batches, with rows before the offsets that nobody may
- * look at, and every buffer just as long as it must be. Include after fixture.h. */
+/* Converts a table of text cells to an Arrow stream: in batches, with rows before the offsets
+ * that must not be read, and buffers of the smallest valid length. Include after fixture.h. */
 #ifndef TESTS_INGEST_ARROW_STREAM_H
 #define TESTS_INGEST_ARROW_STREAM_H
 
@@ -10,7 +10,7 @@ enum { PRODUCER_COLUMNS = 16, PRODUCER_LEVELS = 64 };
 
 typedef struct {
     const char *name, *format;
-    const char *codes; /* a dictionary of `format` with codes of this; NULL: none */
+    const char *codes; /* type of the codes of a dictionary of `format`; NULL: no dictionary */
     bool ordered;
 } produced_column;
 
@@ -20,9 +20,9 @@ typedef struct {
     const char *const *cell; /* rows * columns; NULL: null */
     size_t batch, pad;       /* rows of a batch; rows of each array before its offset */
     size_t batch_pad;        /* the same of the batch itself */
-    size_t fails_at; /* batch that cannot be had; 0: none, 1: the schema, 2: the first */
-    size_t next;     /* row */
-    size_t schemas, arrays, streams; /* that were made and not yet released */
+    size_t fails_at;         /* batch that fails; 0: none, 1: the schema, 2: the first */
+    size_t next;             /* row */
+    size_t schemas, arrays, streams; /* created and not yet released */
     size_t releases;                 /* of the stream */
 } producer;
 
@@ -43,7 +43,7 @@ static const char *cell_of(const producer *p, size_t row, size_t column)
 
 static void put_bytes(void *at, long long value, size_t bytes)
 {
-    memcpy(at, &value, bytes); /* least first, as the machines that there are */
+    memcpy(at, &value, bytes); /* little-endian */
 }
 
 static size_t width_of(const char *format)
@@ -142,7 +142,7 @@ static struct ArrowArray *new_array(producer *p, size_t length, size_t offset, s
     return a;
 }
 
-/* Junk before `pad`, so that a read there is noticed. */
+/* Arbitrary bits before `pad`, so that a read there is detected. */
 static void fill_validity(struct ArrowArray *a, const char *const *cell, size_t n, size_t pad)
 {
     uint8_t *bits = calloc((n + pad + 7) / 8 + 1, 1);
@@ -153,7 +153,7 @@ static void fill_validity(struct ArrowArray *a, const char *const *cell, size_t 
     }
     a->buffers[0] = bits;
     if (!all) return;
-    free(bits); /* none is missing: no buffer */
+    free(bits); /* no missing cells: no buffer */
     a->buffers[0] = NULL;
     a->null_count = 0;
 }
@@ -187,7 +187,7 @@ static void fill_views(struct ArrowArray *a, const char *const *cell, size_t n, 
         if (length == 0) continue;
         memcpy(view + 4, cell[i], length <= 12 ? length : 4);
         if (length <= 12) continue;
-        put_bytes(view + 8, 1, 4); /* the second heap */
+        put_bytes(view + 8, 1, 4); /* the second buffer */
         put_bytes(view + 12, to - heap, 4);
         to = stpcpy(to, cell[i]);
     }
@@ -226,8 +226,8 @@ static struct ArrowArray *make_values(producer *p, const char *format, const cha
     return a;
 }
 
-/* Levels in the reverse of their appearance in the whole table, so that codes tell nothing; as they appear where
- * they are ordered. */
+/* Levels in reverse order of appearance, so that codes carry no information; in order of
+ * appearance if they are ordered. */
 static size_t find_levels(const producer *p, size_t column, const char **level)
 {
     size_t count = 0;
@@ -279,7 +279,7 @@ static void release_schema(struct ArrowSchema *s)
     p->schemas--;
 }
 
-static int give_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
+static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 {
     producer *p = stream->private_data;
     if (p->fails_at == 1) return EIO;
@@ -302,7 +302,7 @@ static int give_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
     return 0;
 }
 
-static int give_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
+static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
 {
     producer *p = stream->private_data;
     size_t n = p->rows - p->next < p->batch ? p->rows - p->next : p->batch;
@@ -344,14 +344,14 @@ static void release_stream(struct ArrowArrayStream *stream)
 static struct ArrowArrayStream stream_of(producer *p)
 {
     p->next = p->schemas = p->arrays = p->releases = 0;
-    return (struct ArrowArrayStream){.get_schema = give_schema,
-                                     .get_next = give_next,
+    return (struct ArrowArrayStream){.get_schema = get_schema,
+                                     .get_next = get_next,
                                      .get_last_error = last_error,
                                      .release = release_stream,
                                      .private_data = p};
 }
 
-/* Whether all that was made was released, and the stream once. */
+/* True if all arrays were released, and the stream once. */
 static bool all_released(const producer *p)
 {
     return p->schemas == 0 && p->arrays == 0 && p->releases == 1;

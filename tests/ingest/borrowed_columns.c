@@ -1,5 +1,5 @@
-/* Columns that stay where the caller has them: the table, its products and the draws are those of a copy, to the last bit,
- * whatever way the numbers lie; what cannot stay is refused with what to do. */
+/* Borrowed columns: the table, its products and the draws are those of a copy, bit for bit, for
+ * any layout of the numbers. Columns that cannot be borrowed are refused with advice. */
 #include "check.h"
 
 #include "core/memory.h"
@@ -12,7 +12,7 @@ static const char *const names[COLUMNS] = {"y", "a", "b", "c", "d", "e"};
 
 typedef struct {
     size_t n;
-    double *matrix; /* COLUMNS to a row or n to a column */
+    double *matrix; /* row-major or column-major */
     sbps_column column[COLUMNS];
 } borrowed_table;
 
@@ -94,7 +94,7 @@ static void compare(const rows *a, const rows *b)
         CHECK(a->storage.kind->cell(a, 17, j) == b->storage.kind->cell(b, 17, j));
 }
 
-TEST(what_stays_is_what_a_copy_is)
+TEST(borrowed_columns_equal_a_copy)
 {
     static const char *const formulas[] = {NULL, "y ~ e + a + c"};
     static const size_t sizes[] = {400, 70001};
@@ -111,7 +111,7 @@ TEST(what_stays_is_what_a_copy_is)
     }
 }
 
-/* Draws of a run, to be freed. */
+/* Returns the draws of a run; the caller frees them. */
 static double *draws(const borrowed_table *t, const char *storage, const char *sampler,
                      size_t *size)
 {
@@ -169,7 +169,7 @@ static void refused(const borrowed_table *t, const char *formula, const char *me
     rows_destroy(r);
 }
 
-TEST(what_cannot_stay_is_refused)
+TEST(columns_that_cannot_be_borrowed_are_refused)
 {
     borrowed_table t = make_borrowed(50, BY_ROW);
     refused(&t, "y ~ log(a + 3) + b",

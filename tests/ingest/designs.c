@@ -1,4 +1,4 @@
-/* Rows become the design that the options ask for. */
+/* The design matrix is that of the options. */
 #include "check.h"
 
 #include "fixture.h"
@@ -20,7 +20,7 @@ static bool names_are(const rows *r, const char *list)
     return strcmp(joined, list) == 0;
 }
 
-TEST(features_come_in_the_order_asked_for)
+TEST(features_are_in_the_requested_order)
 {
     static const struct {
         rows_spec spec;
@@ -105,7 +105,7 @@ TEST(weights_and_offsets_stay_with_their_rows)
     rows_destroy(r);
 }
 
-TEST(rows_with_missing_cells_are_dropped_with_what_only_they_hold)
+TEST(rows_with_missing_cells_are_dropped_with_levels_that_only_they_have)
 {
     const rows_spec spec = {
         .target = "y", .features = "a", .categorical = "c", .drop_missing = true};
@@ -190,7 +190,7 @@ TEST(standardised_columns_have_mean_zero_and_sd_one)
     rows_destroy(raw);
 }
 
-/* Chi-square of where the first of four rows lands, over seeds. */
+/* Chi-square of the place of the first of four rows, over seeds. */
 TEST(the_shuffle_is_uniform_and_depends_on_the_seed_alone)
 {
     static const double x[] = {1, 2, 3, 4}, y[] = {1, 2, 3, 4};
@@ -217,7 +217,7 @@ TEST(the_shuffle_is_uniform_and_depends_on_the_seed_alone)
     CHECK_Z(chi, 23, sqrt(2 * 23), MAX_Z);
 }
 
-TEST(the_hash_sees_every_part)
+TEST(the_hash_depends_on_every_part)
 {
     const rows_spec spec = {
         .target = "y", .features = "a", .intercept = true, .weights = "w", .offset = "o"};
@@ -237,7 +237,7 @@ TEST(the_hash_sees_every_part)
     }
 }
 
-TEST(numbers_in_memory_become_the_rows_a_file_would)
+TEST(numbers_in_memory_give_the_rows_of_a_file)
 {
     static const double x[] = {.5, -2, 1.5, 1e3, -.25, .75}, y[] = {1, 2, 3};
     static const double weight[] = {1, 2, 3}, offset[] = {0, .5, 0};

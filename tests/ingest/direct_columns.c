@@ -1,5 +1,5 @@
-/* Columns that go straight to their places are the table that they are by way of rows that wait, whatever is asked of it; and where
- * they do not, nothing shows. */
+/* Columns that are written directly to their places give the same table as rows that are
+ * buffered, for all options. If they cannot be, the table is the same, too. */
 #include "ingest/memory/field_reader.h"
 
 #include "check.h"
@@ -38,7 +38,7 @@ static rows *read_columns(rows_spec spec, size_t count, bool straight)
     return r;
 }
 
-/* Few columns: without part_bytes the table is too small to go straight. */
+/* Few columns: without part_bytes the table is too small to be written directly. */
 static void check_storage(rows_spec spec, const storage_kind *storage)
 {
     for (unsigned threads = 1; threads <= 3; threads += 2) {
@@ -55,7 +55,7 @@ static void check_storage(rows_spec spec, const storage_kind *storage)
     }
 }
 
-TEST(rows_are_the_same_by_either_way)
+TEST(both_methods_give_the_same_rows)
 {
     fill();
     check_storage((rows_spec){.target = "y", .intercept = true, .seed = 3}, &storage_double);
@@ -69,7 +69,7 @@ TEST(rows_are_the_same_by_either_way)
                   &storage_double);
 }
 
-TEST(what_does_not_go_straight_goes_as_before)
+TEST(other_tables_are_buffered)
 {
     fill();
     check_storage((rows_spec){.target = "y", .categorical = "b", .intercept = true},
@@ -82,8 +82,9 @@ TEST(what_does_not_go_straight_goes_as_before)
                   &storage_double);
 }
 
-/* 40 columns that are 0 but for one row of 50: entries decide when all rows are read. */
-TEST(tables_that_prove_sparse_are)
+/* 40 columns that are 0 except for one row of 50: the storage is chosen when all rows are read.
+ * */
+TEST(tables_with_few_entries_become_sparse)
 {
     enum { WIDE = 40 };
     static char name_buffer[WIDE + 1][8];
@@ -107,7 +108,7 @@ TEST(tables_that_prove_sparse_are)
     rows_destroy(r[1]);
 }
 
-TEST(of_wrong_cells_the_first_is_told)
+TEST(the_first_invalid_cell_is_reported)
 {
     rows *r = NULL;
     fill();
@@ -126,8 +127,8 @@ TEST(of_wrong_cells_the_first_is_told)
     CHECK(strstr(error.text, "table:20001: column 'b': the value is missing"));
 }
 
-/* Told by who comes to have the rows: the reader keeps none. */
-TEST(rows_that_go_straight_do_not_wait)
+/* Detected by the owner of the rows: the reader keeps none. */
+TEST(rows_that_are_written_directly_are_not_buffered)
 {
     field_info about[COLUMNS];
     field fields[COLUMNS];

@@ -316,7 +316,7 @@ TEST(files_that_cannot_be_divided_are_read_whole)
 
 /* Inserts or changes bytes, more often near the boundaries of stretches. The result must be
  * that of one process. */
-static void spoil(text *all, rng *random, size_t cuts)
+static void damage(text *all, rng *random, size_t cuts)
 {
     static const char bytes[] = "\"\"\"\n\n\r,,x-.9 \t;\0";
     size_t count = 1 + rng_below(random, 3);
@@ -341,7 +341,7 @@ TEST(random_damage_gives_the_result_of_one_process)
     for (size_t k = 0; k < 150; k++) {
         trial t = {.spec = spec, .either = true};
         memcpy(all.data, clean, all.length);
-        spoil(&all, &random, 3);
+        damage(&all, &random, 3);
         t.path = put("t.csv", all.data, all.length);
         t.spec.drop_missing = k % 2;
         t.spec.part_bytes = k % 3 ? 5000 : 0;

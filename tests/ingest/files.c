@@ -13,7 +13,7 @@ static const char table[] = "y,a,b\n"
                             "3,-0.25,.75\n"
                             "4,7,12345678.901234567\n";
 
-TEST(cells_land_in_their_row_and_column)
+TEST(cells_are_in_their_row_and_column)
 {
     rows *r = rows_from_text(table, &plain);
     REQUIRE(r);
@@ -163,7 +163,7 @@ TEST(libsvm_text_is_made_dense)
     rows_destroy(r);
 }
 
-TEST(libsvm_indices_that_do_not_occur_are_no_columns)
+TEST(libsvm_indices_that_do_not_occur_have_no_columns)
 {
     const rows_spec spec = {.intercept = true};
     rows *r = rows_from_text("1 64:1 2147483647:2\n2 63:3 64:4\n3 65:1 128:1\n", &spec);
@@ -238,7 +238,7 @@ TEST(several_files_are_one_table)
     rows_destroy(expected);
 }
 
-TEST(several_files_that_are_no_table_are_refused)
+TEST(several_inconsistent_files_are_refused)
 {
     static const struct {
         const char *text, *sentence;

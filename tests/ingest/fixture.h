@@ -1,4 +1,4 @@
-/* Small files in a folder of their own, removed at exit; include after check.h. */
+/* Small files in a temporary folder, which is removed at exit. Include after check.h. */
 #ifndef TESTS_INGEST_FIXTURE_H
 #define TESTS_INGEST_FIXTURE_H
 

@@ -1,4 +1,4 @@
-/* Tables that a formula asks for: rows are evaluated on their way into the design. */
+/* Tables by a formula, which is evaluated while rows are read. */
 #include "check.h"
 
 #include "fixture.h"
@@ -7,7 +7,7 @@ enum { ROWS = 3000 };
 
 static char *long_table; /* y,x,z,n,c,k */
 
-/* Numbers, a category of text with 40 levels, one of numbers; a cell is missing now and then. */
+/* Numbers, a category of text with 40 levels, one of numbers; some cells are missing. */
 static const char *make_table(void)
 {
     static char text[ROWS * 80];
@@ -38,7 +38,7 @@ TEST(a_sum_of_columns_is_those_features)
     rows_destroy(b);
 }
 
-/* Names apart, which are R's. */
+/* Except for names, which are those of R. */
 TEST(a_category_is_its_levels_but_the_first)
 {
     rows *a = read_formula("y ~ c + x", (rows_spec){.seed = 2});
@@ -68,7 +68,7 @@ TEST(any_number_of_threads_and_parts_gives_the_same_table)
     rows_destroy(b);
 }
 
-/* Levels of c and k that never meet, a column that is the same in every row, and one that varies. */
+/* Levels of c and k that never occur together, a constant column, and one that varies. */
 TEST(constant_columns_of_a_sparse_table_are_noted)
 {
     rows *r = read_formula("y ~ c:factor(k) + I(x/x) + x", (rows_spec){.storage = "sparse"});
@@ -81,8 +81,8 @@ TEST(constant_columns_of_a_sparse_table_are_noted)
     rows_destroy(r);
 }
 
-/* One that needs no look at all rows is evaluated as they are read. */
-TEST(rows_that_go_straight_to_their_places_are_the_same)
+/* A formula that needs no statistics of all rows is evaluated while they are read. */
+TEST(rows_that_are_written_directly_are_the_same)
 {
     const char *text = "y ~ x*z + log(n) + I(k^2):x + offset(z)";
     rows *a = read_formula(text, (rows_spec){.seed = 3, .threads = 3, .drop_missing = true});
@@ -93,7 +93,7 @@ TEST(rows_that_go_straight_to_their_places_are_the_same)
     rows_destroy(b);
 }
 
-TEST(sparse_rows_hold_what_dense_ones_do)
+TEST(sparse_rows_equal_dense_rows)
 {
     const char *text = "y ~ c*poly(x, 2) + k:c";
     rows *a = read_formula(text, (rows_spec){.seed = 3, .storage = "double"});
@@ -129,7 +129,7 @@ TEST(response_weights_and_offset_are_calculated)
     rows_destroy(q);
 }
 
-TEST(what_cannot_be_is_told_with_its_place)
+TEST(errors_are_reported_with_their_position)
 {
     static const struct {
         const char *text;

@@ -31,7 +31,7 @@ static void name_of_g(int i, char *name)
     sprintf(name, "g%d", i < 20 ? 280 + i : (i * 13) % 280);
 }
 
-TEST(rows_of_a_group_lie_together)
+TEST(rows_of_a_group_are_consecutive)
 {
     rows *r = read_formula("y ~ x + (1 | g) + (1 | h)", (rows_spec){.seed = 5});
     REQUIRE(r && r->groups);
@@ -90,7 +90,7 @@ TEST(nested_groups_are_two_factors)
     rows_destroy(r);
 }
 
-/* A column that is calculated with may be one of groups as well: its values are the levels. */
+/* A numeric column may also be a grouping column: its values are the levels. */
 TEST(numbers_may_be_groups_and_numbers)
 {
     rows *r = read_formula("y ~ log(k + 1) + (1 | k) + (1 | g)", (rows_spec){.seed = 5});
@@ -135,7 +135,7 @@ TEST(the_hash_covers_groups)
     rows_destroy(b);
 }
 
-TEST(groups_that_cannot_be_are_told)
+TEST(invalid_groups_are_reported)
 {
     static const struct {
         const char *formula, *sentence;

@@ -1,4 +1,4 @@
-/* Columns of a caller's memory are the table that a file with the same cells would be. */
+/* Columns in memory give the table of a file with the same cells. */
 #include "check.h"
 #include "fixture.h"
 
@@ -12,7 +12,7 @@ static const char *words[N];
 static const char *const dose[] = {"low", "mid", "high"};
 static char text[N * 80];
 
-/* `missing`: every 17th row has none of count, word and dose. */
+/* `missing`: count, word and dose are missing in every 17th row. */
 static uint8_t valid[(N + 7) / 8];
 
 static void fill(bool missing)
@@ -68,7 +68,7 @@ static void compare_to_csv(const rows_spec *spec, bool missing)
     rows_destroy(got);
 }
 
-TEST(columns_are_the_table_that_a_file_would_be)
+TEST(columns_give_the_table_of_a_file)
 {
     compare_to_csv(&(rows_spec){.target = "y", .intercept = true, .seed = 3}, false);
     compare_to_csv(&(rows_spec){.target = "y", .intercept = true, .drop_missing = true}, true);
@@ -143,7 +143,7 @@ static void refuse(const sbps_column *given, size_t count, const char *sentence)
     if (!strstr(error.text, sentence)) fprintf(stderr, "said: %s\n", error.text);
 }
 
-TEST(what_is_wrong_with_a_column_is_said)
+TEST(errors_of_a_column_are_reported)
 {
     fill(false);
     sbps_column given[2] = {columns_given[0], columns_given[5]};

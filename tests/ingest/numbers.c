@@ -112,7 +112,7 @@ TEST(odd_spellings_are_read_as_strtod_reads_them)
         CHECK(agrees(odd_texts[i]));
 }
 
-TEST(infinities_nan_and_stray_texts_are_no_numbers)
+TEST(infinities_nan_and_other_texts_are_not_numbers)
 {
     static const char *const texts[] = {"",    "-",   "+",   ".",  "-.",  "e5", ".e5",
                                         "inf", "nan", "abc", " 1", "--1", "+-1"};

@@ -1,4 +1,5 @@
-/* Real files, when they lie beside the source tree: sizes, counts and sums as published. */
+/* Real files, if they are available next to the source tree: sizes, counts and sums as
+ * published. */
 #include "check.h"
 
 #include "fixture.h"

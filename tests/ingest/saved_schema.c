@@ -1,4 +1,5 @@
-/* Rows to come are treated as those of the table were: by the text that a run's file keeps of its design. */
+/* New rows are treated as the rows of the table, by the design that a run file stores as text.
+ * */
 #include "check.h"
 
 #include "ingest/design/saved_schema.h"
@@ -53,7 +54,7 @@ static void free_corpus(corpus *t)
         for (size_t c = 0; c < t->columns; c++) free(t->cell[i][c]);
 }
 
-/* `turned`: columns and rows from the last to the first, and one column more. */
+/* `turned`: columns and rows in reverse order, and one more column. */
 static void write_corpus(const corpus *t, const char *path, bool turned)
 {
     FILE *file = fopen(path, "w");
@@ -114,7 +115,7 @@ static int by_number_of(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Also the sum of what the rows add to the content of their table, exact and rounded. */
+/* Also the sums of the rows' contributions to the content hash, exact and rounded. */
 static size_t etas_of_file(const saved_schema *b, const char *path, double *eta,
                            uint64_t content[2])
 {
@@ -176,7 +177,7 @@ static void compare(const char *formula_text, const rows *r, const char *path)
     saved_schema_destroy(b);
 }
 
-/* Reads the table by the spec, and its rows once more by what it says of itself. */
+/* Reads the table by the spec, and its rows again by the saved design. */
 static bool check_spec(const char *label, rows_spec spec, const char *path, const char *turned)
 {
     rows *r;
@@ -226,7 +227,7 @@ static void check_formulas(const char *path, const char *turned)
     CHECK(checked > 400);
 }
 
-TEST(rows_of_any_formula_are_the_same_through_the_text_of_their_design)
+TEST(rows_of_any_formula_are_the_same_by_the_saved_design)
 {
     with_corpus(check_formulas);
 }
@@ -248,12 +249,12 @@ static void check_columns(const char *path, const char *turned)
         CHECK(check_spec("columns", specs[k], path, turned));
 }
 
-TEST(rows_of_columns_as_they_are_are_the_same_through_the_text_of_their_design)
+TEST(rows_without_a_formula_are_the_same_by_the_saved_design)
 {
     with_corpus(check_columns);
 }
 
-/* ---- what is refused ---- */
+/* ---- invalid designs ---- */
 
 static sbps_status parse_changed(const char *from, const char *to, sbps_error *err)
 {
@@ -273,7 +274,7 @@ static sbps_status parse_changed(const char *from, const char *to, sbps_error *e
     return status;
 }
 
-TEST(a_text_that_is_no_design_is_refused_in_words)
+TEST(invalid_designs_are_refused_with_a_message)
 {
     static const struct {
         const char *from, *to, *word;
@@ -299,7 +300,7 @@ TEST(a_text_that_is_no_design_is_refused_in_words)
     }
 }
 
-TEST(designs_of_other_versions_or_none_get_a_sentence)
+TEST(designs_of_other_versions_or_none_are_refused)
 {
     static const struct {
         const char *text, *sentence;

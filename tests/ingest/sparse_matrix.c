@@ -1,4 +1,4 @@
-/* A sparse matrix is the table that its columns would be, laid out in full. */
+/* A sparse matrix gives the table of its columns as dense columns. */
 #include "check.h"
 #include "fixture.h"
 
@@ -103,7 +103,7 @@ static void check_storage(const rows_spec *spec, const storage_kind *storage)
     rows_destroy(want);
 }
 
-TEST(entries_are_the_table_of_columns_in_full)
+TEST(entries_give_the_table_of_dense_columns)
 {
     const rows_spec plain = {.target = "y", .intercept = true, .seed = 5};
     rows_spec dense = plain, single = plain, threads = plain;
@@ -119,7 +119,7 @@ TEST(entries_are_the_table_of_columns_in_full)
     check_storage(&plain, &storage_double);
 }
 
-TEST(formulas_categories_and_missing_cells_are_those_of_columns)
+TEST(formulas_categories_and_missing_cells_equal_those_of_columns)
 {
     const rows_spec formula = {.formula = "y ~ c1 * c2 + poly(c3, 2) + c5", .intercept = true};
     const rows_spec categories = {
@@ -150,7 +150,7 @@ static void refuse(const sbps_sparse *m, const rows_spec *spec, const char *sent
     CHECK(strstr(error.text, sentence));
 }
 
-TEST(what_is_not_sound_is_refused)
+TEST(invalid_matrices_are_refused)
 {
     const rows_spec spec = {.target = "y"};
     for (int by = 0; by < 2; by++) {

@@ -75,7 +75,7 @@ TEST(invalid_trials_are_reported_with_their_line)
     }
 }
 
-TEST(arrays_have_no_column_that_could_be_named)
+TEST(arrays_have_no_column_names)
 {
     const double x[] = {1, 2}, y[] = {1, 0};
     const rows_spec spec = {.target = "y", .trials = "n"};

@@ -1,4 +1,5 @@
-/* A stranger's program: options, a table of its own, and what the library says about both. */
+/* A program of a user of the installed library: options, a table, and the library's description
+ * of both. */
 #include <math.h>
 #include <sbps.h>
 #include <stdio.h>

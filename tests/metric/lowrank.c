@@ -121,7 +121,7 @@ TEST(factors_of_the_precision_and_of_the_covariance_are_both_found)
 }
 
 /* Eigenvalues over six decades, as many in each: no band of 4 holds more than a few. */
-TEST(what_does_not_fit_is_left_out_and_said)
+TEST(uncorrected_eigenvalues_are_reported)
 {
     double l[D], all[D], sum = 0.0;
     for (size_t k = 0; k < D; k++) all[k] = pow(10.0, 6.0 * (double)k / (D - 1));

@@ -1,5 +1,5 @@
-/* What a metric owes: two maps that are each other's adjoint, a precision that inverts A A',
- * and a sentence where the Hessian is of no use. */
+/* Properties of every metric: two maps that are adjoint, a precision that inverts A A', and an
+ * error message for an unsuitable Hessian. */
 #include "check.h"
 #include "core/rng.h"
 #include "linalg/metric/metric.h"
@@ -157,7 +157,7 @@ static void check_refused(const char *kind, const double *hessian)
     CHECK(err.status == SBPS_NO_MODE && strlen(err.text) > 20);
 }
 
-TEST(a_hessian_that_is_not_positive_definite_is_refused_with_a_sentence)
+TEST(a_hessian_that_is_not_positive_definite_is_refused)
 {
     check_refused("dense", (double[]){1, 2, 2, 1});
     check_refused("dense", (double[]){1, 1, 1, 1});

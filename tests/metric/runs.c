@@ -59,7 +59,7 @@ static void check_gaussian(const char *path, const double *variance, const char 
     sbps_options_destroy(options);
 }
 
-TEST(lowrank_is_right_on_a_gaussian_with_few_long_axes)
+TEST(lowrank_samples_a_gaussian_with_few_long_axes_correctly)
 {
     char path[256];
     double variance[DIM];
@@ -125,7 +125,7 @@ static void check_twins(double scale, const char *settings)
     char all[256];
     known sum = sum_known(scale);
     double sd = sqrt(0.25 * sum.sd * sum.sd + 0.5 * scale * scale);
-    known one = {0.5 * sum.mean, sd, 3.0 * pow(sd, 4.0)}; /* the difference rules: normal */
+    known one = {0.5 * sum.mean, sd, 3.0 * pow(sd, 4.0)}; /* the difference dominates: normal */
     snprintf(all, sizeof all,
              "model=logistic no-intercept prior=normal(0,%g) ess=1000 seed=2 %s", scale,
              settings);
@@ -139,7 +139,7 @@ static void check_twins(double scale, const char *settings)
     sbps_result_destroy(r);
 }
 
-TEST(twin_columns_under_a_proper_prior_are_right)
+TEST(equal_columns_under_a_proper_prior_are_sampled_correctly)
 {
     make_twins();
     check_twins(2.5, "metric=dense");
@@ -156,7 +156,7 @@ TEST(a_ridge_stays_out_of_control_variates)
     check_twins(5e6, "metric=lowrank control-variate=hessian");
 }
 
-TEST(twin_columns_without_a_prior_are_refused_with_a_sentence)
+TEST(equal_columns_without_a_prior_are_refused)
 {
     static const char *const metrics[] = {"dense", "lowrank", "auto"};
     make_twins();
@@ -176,7 +176,7 @@ TEST(twin_columns_without_a_prior_are_refused_with_a_sentence)
     }
 }
 
-/* ---- what auto takes ---- */
+/* ---- the automatic choice ---- */
 
 #define WIDE 120
 
@@ -212,7 +212,7 @@ static void check_choice(size_t factors, const char *settings, const char *expec
     sbps_result_destroy(r);
 }
 
-TEST(auto_takes_lowrank_where_its_maps_are_much_cheaper)
+TEST(auto_chooses_lowrank_if_its_maps_are_much_cheaper)
 {
     check_choice(4, "sampler=sbps", "lowrank");
     check_choice(0, "sampler=sbps", "dense");

@@ -1,4 +1,5 @@
-/* Warped coordinates: derivatives, the inverse, and the distributions they were made for. */
+/* Warped coordinates: derivatives, the inverse, and the distributions that they transform to
+ * normal ones. */
 #include "check.h"
 #include "linalg/metric/metric.h"
 
@@ -8,7 +9,7 @@ static const warp above = {
     .sign = -1.0, .unit = 0.5, .boundary = 1e-3, .reach = 40.0, .start = 0.1};
 static const warp *const both[] = {&below, &above};
 
-TEST(slope_and_turn_are_finite_differences)
+TEST(first_and_second_derivatives_are_finite_differences)
 {
     for (size_t k = 0; k < 2; k++) {
         const warp *b = both[k];
@@ -22,7 +23,7 @@ TEST(slope_and_turn_are_finite_differences)
     }
 }
 
-TEST(every_value_has_its_x)
+TEST(the_inverse_returns_x)
 {
     for (size_t k = 0; k < 2; k++)
         for (double y = -30.0; y <= 30.0; y += 0.71) {
@@ -32,7 +33,7 @@ TEST(every_value_has_its_x)
         }
 }
 
-TEST(far_off_it_is_straight_with_one_slope_to_either_side)
+TEST(far_away_the_warp_is_linear_on_either_side)
 {
     for (size_t k = 0; k < 2; k++) {
         const warp *b = both[k];
@@ -42,7 +43,7 @@ TEST(far_off_it_is_straight_with_one_slope_to_either_side)
     }
 }
 
-TEST(equal_sides_make_a_line)
+TEST(a_symmetric_profile_gives_a_linear_warp)
 {
     warp line = {.sign = 1.0, .unit = 2.0, .boundary = 5.0, .reach = 5.0};
     for (double x = -20.0; x < 20.0; x += 1.3) {
@@ -52,7 +53,7 @@ TEST(equal_sides_make_a_line)
 }
 
 /* Median and 2.275% point of |N(0,1)|: 0.67449 and 0.02851. */
-TEST(a_normal_becomes_half_a_normal)
+TEST(a_normal_becomes_a_half_normal)
 {
     warp half = {.sign = 1.0, .unit = 1.0, .boundary = 1e-9, .reach = 1.0};
     CHECK_NEAR(warp_at(&half, 0.0).value, 0.67449, 1e-3);

@@ -8,7 +8,7 @@ static bool noisy(const batch_kind *kind)
     return kind != &batch_full;
 }
 
-/* Are all rows alike to it? */
+/* True if the rows are exchangeable. */
 static bool fair(const batch_kind *kind)
 {
     return kind == &batch_window || kind == &batch_random;
@@ -54,7 +54,7 @@ static size_t rows_in_batch(minibatch *u, const table *t, bool seen[ROWS])
         size_t column = 0;
         while (t->data->storage.x[i * t->data->stride + column] == 0.0) column++;
         seen[i] = g[column] != 0.0;
-        /* each row once: a row taken twice would weigh double */
+        /* each row once: a row drawn twice would have twice the weight */
         if (seen[i])
             CHECK_NEAR(g[column], -t->data->y[i] * ROWS / (double)u->is.batch, TOL_SUM);
         count += seen[i];
@@ -142,8 +142,7 @@ TEST(random_rows_come_in_every_pair_equally_often_and_batches_are_independent)
     }
     for (size_t a = 0; a < ROWS; a++)
         for (size_t b = 0; b < ROWS; b++) {
-            double both =
-                fraction * fraction; /* in two batches in a row: not bound to each other */
+            double both = fraction * fraction; /* in two consecutive batches: independent */
             CHECK_Z(after[a][b] / batches, both, sqrt(both * (1 - both) / batches) * 1.5,
                     MAX_Z);
             if (a == b) continue;
@@ -153,7 +152,7 @@ TEST(random_rows_come_in_every_pair_equally_often_and_batches_are_independent)
     table_close(&t);
 }
 
-/* ---- right on average ---- */
+/* ---- unbiasedness ---- */
 
 TEST(slope_and_gradient_of_batches_are_unbiased)
 {
@@ -207,7 +206,9 @@ TEST(stated_variance_of_random_rows_is_the_one_they_have)
             }
             double error = hypot(tally_square_error(&slopes), tally_error(&stated));
             CHECK_Z(tally_mean(&stated), slopes.squares / slopes.n, error, MAX_Z);
-            CHECK(error < 0.05 * tally_mean(&stated)); /* precise enough to discriminate */
+            CHECK(error <
+                  0.05 *
+                      tally_mean(&stated)); /* precise enough to distinguish the alternatives */
             free(c.memory.base);
             free(all.memory.base);
             table_close(&t);

@@ -64,7 +64,7 @@ static void power_property(const posterior *u, const double *q)
     for (size_t order = 0; order < 2; order++) {
         control *cv = control_at(u, order);
         double near = variance_at(u, cv, q, 0.005), far = variance_at(u, cv, q, 0.01);
-        if (far > 0.0) /* a quadratic model leaves nothing */
+        if (far > 0.0) /* nothing remains of a quadratic model */
             CHECK_NEAR(log2(far / near), order ? 4.0 : 2.0, 0.1);
         control_destroy(cv);
     }
@@ -142,7 +142,7 @@ TEST(recomputed_tables)
         }
 }
 
-/* Differences stand for the Hessian there: to their own error. */
+/* The Hessian is by differences, up to their error. */
 static void general_property(const char *name, const model_shape *shape)
 {
     double x[60 * 3], y[60];

@@ -41,7 +41,7 @@ static inline void fill_rows(const model_kind *model, const table_spec *spec, do
             eta += (j % 2 ? -0.7 : 0.5) * *cell;
         }
         bool both = i > 1 || (model->support != SUPPORT_BINARY &&
-                              model->support != SUPPORT_PROPORTIONS); /* classes are there */
+                              model->support != SUPPORT_PROPORTIONS); /* classes exist */
         bool drawn = both && model->predictor->simulate;
         y[i] = drawn ? model->predictor->simulate(&r, eta, aux) : (double)(i % 2);
         weight[i] = 0.2 + 2.0 * rng_uniform(&r);
@@ -85,7 +85,8 @@ typedef struct {
     arena memory;
 } carved;
 
-/* Strata of n rows by a made-up influence: the last tenth is loud, three of those very. */
+/* Strata of n rows by a made-up influence: the last tenth is influential, three rows of it
+ * very. */
 static inline const strata *fixture_strata(size_t n)
 {
     static size_t order[4096];

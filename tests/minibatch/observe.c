@@ -1,5 +1,5 @@
-/* What every minibatch owes on a given batch: the slope is the derivative of the value, the
- * gradient is the gradient, and sums do not depend on how the batch is cut into blocks. */
+/* Properties of every mini-batch: the slope is the derivative of the value, the gradient is the
+ * gradient of the value, and sums do not depend on how the batch is cut into blocks. */
 #include "minibatch/fixture.h"
 
 static const char *const weight_priors[] = {"normal(0.3,1.2)", "student_t(3,0.2,1.1)",
@@ -212,7 +212,7 @@ TEST(sums_do_not_depend_on_blocks_or_on_where_a_window_wraps_round)
                 potential_set_line(&c.u.is, t.p, t.q);
                 for (size_t i = 0; i < 12; i++) check_batch(&c.u, &t, times[i % 3], &wrapped);
                 if (batch_kinds[k] == &batch_window && sizes[s] >= 1023)
-                    CHECK(wrapped); /* or nothing was tested */
+                    CHECK(wrapped); /* else the test would be empty */
                 free(c.memory.base);
             }
         table_close(&t);

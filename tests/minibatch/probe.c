@@ -1,5 +1,5 @@
-/* What a probe measures: noise in units of the posterior, less of it the better the control
- * variate. */
+/* A probe measures the noise in units of the posterior; it decreases with the order of the
+ * control variate. */
 #include "posterior/minibatch/probe.h"
 #include "minibatch/fixture.h"
 

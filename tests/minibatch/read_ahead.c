@@ -31,7 +31,7 @@ TEST(the_start_of_a_window_depends_on_seed_and_number_alone)
 }
 
 /* Window k + 1 has been requested at window k, also after batches of another kind. */
-TEST(the_stream_in_front_tells_the_windows_to_come)
+TEST(the_stream_ahead_gives_the_next_windows)
 {
     table t = table_make(model_find("logistic"), wide);
     REQUIRE(t.u);
@@ -85,8 +85,8 @@ static rows *copied(const rows *from)
     return out;
 }
 
-/* Once a table is known not to fit, the next one reads it directly from its first window,
- * with the reader that was given back. */
+/* Once a table is known not to fit, the next one reads it directly from its first window, with
+ * the released reader. */
 static void check_next(carved *before, const posterior *a, const posterior *b, const double *p,
                        const double *q)
 {

@@ -120,12 +120,12 @@ TEST(one_pass_gives_what_rows_give_one_by_one)
     for_each_table(false);
 }
 
-TEST(weights_and_offsets_are_in_it)
+TEST(slopes_include_weights_and_offsets)
 {
     for_each_table(true);
 }
 
-/* More rows than a block holds: nothing is kept, and nothing is lost. */
+/* More rows than a block holds: residuals are not stored, and no rows are left out. */
 TEST(large_batches_go_through_in_blocks)
 {
     table t = table_make(model_find("logistic"), (table_spec){.n = 2500,

@@ -1,10 +1,10 @@
-/* Strata: loud rows together, allotted by Neyman, whole where that is cheapest. */
+/* Strata: rows of similar influence, Neyman allocation, whole strata where that is cheapest. */
 #include "minibatch/fixture.h"
 
 #define ROWS 1000
 
-/* Nine hundred quiet rows, ninety loud ones, nine very loud and one louder than all, in a
- * fixed disorder. */
+/* 900 rows of small influence, 90 of large, 9 of very large and one of extreme influence, in a
+ * fixed random order. */
 static void make_influence(float influence[ROWS])
 {
     for (size_t i = 0; i < ROWS; i++) {
@@ -46,12 +46,12 @@ TEST(every_row_is_in_one_stratum_with_similar_rows)
     for (size_t k = 1; k < s->count; k++)
         CHECK_NEAR(s->spread[k], influence[s->order[s->first[k]]], 1e-6);
     double mean = (5e4 + 9.0 * 300.0 + 90.0 * 12.0 + 90.0) / ROWS;
-    CHECK_NEAR(s->spread[0], 0.1 * mean, 1e-6); /* no row is thought quieter than that */
+    CHECK_NEAR(s->spread[0], 0.1 * mean, 1e-6); /* the smallest influence that is assumed */
     strata_destroy(s);
 }
 
-/* One row among a thousand rules: it is in every batch, however small. */
-TEST(a_single_loud_row_is_always_there)
+/* One row in a thousand dominates: it is in every batch, however small. */
+TEST(a_single_influential_row_is_in_every_batch)
 {
     float influence[ROWS];
     size_t taken[STRATA_MAX];
@@ -67,7 +67,7 @@ TEST(a_single_loud_row_is_always_there)
 }
 
 /* Far from the mode a row's influence may be too large for its square, or for a float. */
-TEST(influences_that_are_not_finite_lie_in_the_last_strata)
+TEST(influences_that_are_not_finite_are_in_the_last_strata)
 {
     static const float large[] = {1e30F, 1e38F, INFINITY, NAN};
     for (size_t kind = 0; kind < sizeof large / sizeof *large; kind++) {
@@ -89,7 +89,7 @@ TEST(influences_that_are_not_finite_lie_in_the_last_strata)
 }
 
 /* More strata, less noise. */
-TEST(borders_leave_the_least_noise)
+TEST(boundaries_minimise_the_noise)
 {
     float influence[ROWS];
     rng r = rng_stream(3, 0, RNG_TEST);
@@ -106,8 +106,8 @@ TEST(borders_leave_the_least_noise)
     }
 }
 
-/* No batch of as many rows with one more here and one less there is quieter. */
-TEST(allotment_is_the_best)
+/* Moving one row of a batch to another stratum does not reduce the noise. */
+TEST(the_allocation_is_optimal)
 {
     strata s = {.count = 3, .size = {900, 90, 10}, .spread = {0.1, 12.0, 300.0}};
     size_t taken[STRATA_MAX];
@@ -126,7 +126,7 @@ TEST(allotment_is_the_best)
     CHECK(strata_allot(&s, 1, taken) >= 2 * STRATUM_ROWS_MIN);
 }
 
-/* Rows all alike make one stratum, and a batch is then what it always was. */
+/* Rows of equal influence form one stratum, and batches are as without strata. */
 TEST(equal_rows_are_one_stratum)
 {
     float influence[ROWS];

@@ -167,7 +167,7 @@ static const char *const settings[] = {
 };
 
 /* Coordinates are the same, except for the intercept at year 0. */
-TEST(the_posterior_does_not_depend_on_where_zero_is)
+TEST(the_posterior_does_not_depend_on_the_origin)
 {
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         double w[512], at_near, at_far;
@@ -193,7 +193,7 @@ static bool any_derived(const posterior *u)
 }
 
 /* Effects without an intercept, and independent ones, are those at 0. */
-TEST(terms_that_are_not_centred)
+TEST(some_terms_are_not_centred)
 {
     static const char *const plain[] = {
         "model=linear formula=y~year+(0+year|g)", "model=linear formula=y~year+(year||g)",
@@ -217,7 +217,7 @@ static double given_prior(const double *w)
     return log_prior + 3.0 * log(1.0 - tanh(w[4]) * tanh(w[4]));
 }
 
-TEST(priors_that_are_given_hold_at_zero)
+TEST(user_priors_apply_at_zero)
 {
     target t = target_of(YEAR, "model=linear formula=y~year+(1+year|g) prior-sd=normal(0,2) "
                                "prior-cor=lkj(3) prior=flat prior-intercept=flat");

@@ -54,7 +54,7 @@ static double true_error(posterior *u, const double *w, const double *factor)
 }
 
 /* For the sd, rules of three and of four nodes agree, and both are wrong. */
-TEST(a_rule_that_its_neighbour_agrees_with_may_be_wrong)
+TEST(agreement_of_consecutive_rules_does_not_imply_accuracy)
 {
     sbps_options *options = options_of("model=logistic formula=y~0+x+(1|g)");
     for (uint64_t seed = 1; seed <= 5; seed++) {

@@ -1,6 +1,6 @@
 /* The cost of groups: evaluations of log-likelihoods, slopes and curvatures of single rows at
  * single places ("cells") are counted. A polynomial with too short a reach, or a search that
- * begins at the wrong place, leaves every result right; only here does it show. */
+ * begins at the wrong place, leaves every result correct; only this test detects it. */
 #include "fixture.h"
 #include "linalg/cholesky.h"
 #include "model/mixed/group_polynomial.h"
@@ -168,7 +168,7 @@ TEST(the_cost_of_short_groups)
 /* Effects with so large an sd that polynomials would need more than their 256 points: the
  * search for them ends there, and rows are integrated with the points that they need
  * themselves. */
-TEST(the_cost_of_groups_that_are_no_polynomials)
+TEST(the_cost_of_groups_without_polynomials)
 {
     prepared s;
     prepare(&wide_effects, &s);

@@ -161,7 +161,7 @@ static double direct(const grouped *t, const double *w, const double *at)
     return total;
 }
 
-#define CAPACITY ((size_t)20000) /* room behind x for the numbers of joint_transform */
+#define CAPACITY ((size_t)20000) /* space after x for the numbers of joint_transform */
 
 /* log |du/d eta| = log |J'J| / 2, by differences; u is linear in eta. */
 static double log_stretch(const grouped *t, double *w)

@@ -139,7 +139,7 @@ TEST(of_normal_rows_few_nodes_are_exact)
     for (size_t s = 0; s < 2; s++) check_closed_form(&specs[s]);
 }
 
-TEST(however_many_parts_there_are)
+TEST(any_number_of_parts)
 {
     for (size_t s = 0; s < 2; s++) {
         check_closed_form(&large[s]);

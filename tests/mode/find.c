@@ -1,4 +1,4 @@
-/* The mode against closed forms, and on tables that are hard. */
+/* The mode against closed forms, and on difficult tables. */
 #include "mode/helpers.h"
 
 #define N 400
@@ -32,8 +32,8 @@ TEST(cholesky_refuses_an_indefinite_matrix)
     CHECK(!cholesky(1, (double[]){NAN}));
 }
 
-/* Solves the normal equations X'X w = X'y, intercept first, by elimination: a second
- * opinion. */
+/* Solves the normal equations X'X w = X'y, intercept first, by elimination, as an independent
+ * solution. */
 static void least_squares(size_t n, size_t columns, const double *x, const double *y, double *w,
                           double *residual)
 {
@@ -142,7 +142,7 @@ TEST(a_mode_is_found_under_every_prior)
         }
 }
 
-/* Nothing nearby is better: the only test a kink leaves. */
+/* No point nearby is better, which is the only test at a kink. */
 static void check_minimal(const fit *f)
 {
     double w[DIM_MAX], value;

@@ -60,7 +60,8 @@ TEST(quasi_separation_by_a_single_row_is_detected)
     EXPLAINED(f, "'x4'");
 }
 
-/* Beside one huge cell all other rows hardly move, and yet their weight is held by them. */
+/* Next to one huge cell all other rows hardly vary in this column, and yet they determine its
+ * weight. */
 TEST(one_huge_cell_is_not_called_separation)
 {
     static const char *const priors[] = {"flat", "normal(0,2.5)", "cauchy(0,2.5)"};
@@ -137,7 +138,7 @@ TEST(fewer_rows_than_weights_are_counted)
     EXPLAINED(f, "3 rows cannot tell 5 weights apart");
 }
 
-TEST(a_perfect_fit_reports_that_sigma_runs_to_zero)
+TEST(a_perfect_fit_reports_that_sigma_tends_to_zero)
 {
     static const char *const sigma[] = {"flat", "exponential(1)"};
     double x[N * D], y[N];
@@ -152,7 +153,7 @@ TEST(a_perfect_fit_reports_that_sigma_runs_to_zero)
     }
 }
 
-/* The model states which of its auxiliaries that is, and where it runs. */
+/* The model states which of its auxiliaries that is, and its limit. */
 TEST(a_perfect_fit_names_the_auxiliary_that_shows_it)
 {
     double x[N * D], y[N];

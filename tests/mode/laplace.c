@@ -34,7 +34,7 @@ TEST(linear_with_flat_priors_has_the_covariance_of_least_squares)
     fit_close(&f);
 }
 
-/* The prior's part of U is no part of the likelihood's. */
+/* The prior is not part of the negative log-likelihood. */
 TEST(nll_is_the_likelihood_alone)
 {
     double x[] = {0, 0, 1, 1}, y[] = {0, 1, 0, 1}, count[] = {30, 10, 5, 45};
@@ -74,7 +74,7 @@ TEST(mean_and_sd_are_those_of_the_quantiles)
     nll_distribution dist = {.nll = 350.0, .rows = 700.0, .dim = 7.0};
     double mean = 0.0, square = 0.0;
     enum { steps = 4000 };
-    for (size_t i = 0; i < steps; i++) { /* midpoints of equal shares */
+    for (size_t i = 0; i < steps; i++) { /* midpoints of intervals of equal probability */
         double q = nll_quantile(&dist, ((double)i + 0.5) / steps);
         mean += q / steps;
         square += q * q / steps;

@@ -1,5 +1,5 @@
-/* Searches that gain log units at every step for long: a density that may grow without end
- * is distinguished from one that cannot. */
+/* Searches that gain log units at every step for a long time: unbounded densities are
+ * distinguished from bounded ones. */
 #include "check.h"
 #include "ingest/ingest.h"
 #include "model/likelihood/model.h"
@@ -94,7 +94,7 @@ static sbps_status find(const model_kind *model, double *w, sbps_error *err)
     return status;
 }
 
-TEST(only_a_density_that_may_grow_for_ever_is_refused_for_growing)
+TEST(only_a_density_without_an_upper_bound_is_refused_for_growing)
 {
     static const model_kind may = {STEEP}, cannot = {STEEP, .facts.bounded_above = true};
     sbps_error err = {0};

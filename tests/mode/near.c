@@ -1,6 +1,6 @@
 /* A reference point near the mode: found in about three passes through the rows, including
  * evaluations of subsets, for every predictor model and for softmax; as near as documented;
- * with the control variate that was gathered there. */
+ * with the control variate that was computed there. */
 #include "linalg/cholesky.h"
 #include "minibatch/fixture.h"
 #include "posterior/full/row_cache.h"
@@ -12,7 +12,7 @@
 #define SHUFFLES 4
 #define NEAR     0.1 /* of the decrement, a parameter */
 
-/* g' H^-1 g afresh. */
+/* g' H^-1 g, computed again. */
 static double decrement_at(const posterior *u, const double *w)
 {
     size_t d = u->dim;
@@ -29,7 +29,8 @@ static double decrement_at(const posterior *u, const double *w)
     return total;
 }
 
-/* Passes that it took; the point is near, and what was gathered is whole. */
+/* Returns the passes over the rows. Checks that the point is near the mode and the row cache
+ * complete. */
 static double passes_of(const posterior *u)
 {
     mode *m = NULL;
@@ -78,7 +79,8 @@ TEST(about_three_passes_are_enough)
             check_passes(regression_model(k), shuffle, passes_allowed(regression_model(k)));
 }
 
-/* Weights up to 5 leave few rows that are not sure of their class, so that steps are long. */
+/* With weights up to 5 most rows have class probabilities near 0 or 1, so that steps are long.
+ * */
 static rows *sure_classes(size_t n, size_t columns, uint64_t shuffle)
 {
     const model_kind *model = model_find("logistic");
@@ -109,8 +111,8 @@ static double passes_of_sure_classes(uint64_t shuffle)
     return passes;
 }
 
-/* Without its mending a step would have to be followed by another. */
-TEST(long_steps_are_mended)
+/* Without the correction of a step, another step would be needed. */
+TEST(long_steps_are_corrected)
 {
     size_t more = 0;
     for (uint64_t shuffle = 1; shuffle <= 2 * SHUFFLES; shuffle++) {
@@ -143,7 +145,7 @@ static rows *three_classes(size_t n, size_t columns)
     return data;
 }
 
-TEST(softmax_takes_no_more)
+TEST(softmax_takes_no_more_passes)
 {
     struct row_workers row_threads = {.threads = 1};
     rows *data = three_classes(ROWS, 5);

@@ -1,4 +1,4 @@
-/* Boundaries are found where there are any, measured, and not found where there are none. */
+/* Boundaries of the posterior are found and measured if they exist, and not found otherwise. */
 #include "posterior/mode/profile.h"
 #include "linalg/metric/metric.h"
 #include "mode/helpers.h"
@@ -7,8 +7,7 @@
 #define COLUMNS 3
 #define LONE    6 /* rows of the last column's level, all of one class */
 
-/* Two ordinary columns, and a rare level that `y` decides alone; NAN: that both classes
- * have. */
+/* Two ordinary columns, and a rare level whose rows all have class `y`; NAN: both classes. */
 static fit rare_level(double y, double *x, double *target)
 {
     rng r = rng_stream(3, 0, RNG_TEST);
@@ -95,7 +94,7 @@ TEST(a_level_of_one_of_three_classes_is_an_oblique_boundary)
     fit_close(&f);
 }
 
-/* What is not a mode has no sides. */
+/* Away from a mode there is no profile. */
 TEST(away_from_the_mode_nothing_is_warped)
 {
     double x[ROWS * COLUMNS], y[ROWS];

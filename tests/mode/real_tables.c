@@ -1,10 +1,10 @@
-/* The mode on tables that exist, where they are at hand. */
+/* The mode on published tables, if they are available. */
 #include "ingest/ingest.h"
 #include "mode/helpers.h"
 
 #define SHARED "../shared/"
 
-/* Reads a table relative to the source tree's neighbour; NULL when it is not there. */
+/* Reads a table of the folder next to the source tree. NULL if it is missing. */
 static rows *read_shared(const char *name, bool intercept)
 {
     const char *root = getenv("SBPS_SOURCE_DIR");

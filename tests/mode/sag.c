@@ -74,7 +74,7 @@ TEST(sag_takes_tables_of_any_length)
     }
 }
 
-/* Where nothing is strongly convex but the prior, and where it is not log-concave. */
+/* Only the prior is strongly convex; and a prior that is not log-concave. */
 TEST(sag_counts_the_prior_exactly)
 {
     static const char *const priors[] = {"normal(3,0.01)", "normal(0,1000)",
@@ -91,7 +91,7 @@ TEST(sag_counts_the_prior_exactly)
 }
 
 /* Counts in the thousands: the curvature at the start is far from that at the mode. */
-TEST(sag_survives_a_start_far_away)
+TEST(sag_converges_from_a_distant_start)
 {
     double x[N * D], y[N];
     simulate("poisson", N, D, 31, x, y);
@@ -131,7 +131,7 @@ static void check_refused(const fit *f, const char *method, double epochs, const
     mode_destroy(m);
 }
 
-TEST(what_a_method_cannot_do_is_said)
+TEST(unsupported_posteriors_are_refused)
 {
     double x[N * D], y[N];
     simulate("logistic", N, D, 51, x, y);
@@ -148,8 +148,8 @@ TEST(what_a_method_cannot_do_is_said)
     fit_close(&f);
 }
 
-/* A start taken for the mode: its own Hessian, or the matrix that is given. */
-TEST(a_point_can_be_taken_for_the_mode)
+/* A start point used as the mode: with its Hessian, or with a given matrix. */
+TEST(a_point_can_be_used_as_the_mode)
 {
     double x[N * D], y[N], w[D + 1] = {0}, precision[(D + 1) * (D + 1)] = {0};
     simulate("logistic", N, D, 61, x, y);

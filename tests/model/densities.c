@@ -76,7 +76,7 @@ TEST(a_covariance_from_a_file_is_inverted)
     unlink(shape.covariance);
 }
 
-TEST(files_that_are_no_covariance_are_refused_in_words)
+TEST(files_that_are_not_a_covariance_are_refused)
 {
     static const struct {
         const char *text, *want;

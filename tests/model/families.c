@@ -125,7 +125,7 @@ TEST(extreme_predictors_give_finite_numbers)
 
 /* log Phi(-x) is -x^2/2 - log x - log(2 pi)/2 - 1/x^2 + ..., and its slope x + 1/x - ...:
  * Abramowitz, Stegun, 26.2.12. */
-TEST(probit_is_sharp_on_both_sides_of_where_its_formulas_meet)
+TEST(probit_is_accurate_on_both_sides_of_the_change_of_formula)
 {
     const double ones[N] = {1, 1, 1, 1, 1, 1};
     const double far[N] = {-7.9999999, -8.0000001, -15, -30, -100, -1e4};

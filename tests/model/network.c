@@ -115,7 +115,7 @@ TEST(weights_are_named_layer_unit_and_input)
     subject_close(&s);
 }
 
-TEST(shapes_that_make_no_sense_are_refused)
+TEST(invalid_shapes_are_refused)
 {
     static const char *const bad[] = {"",
                                       "x",
@@ -171,7 +171,7 @@ TEST(a_reference_is_found_for_every_shape)
     for (size_t i = 0; i < SHAPES; i++) check_reference(&shapes[i]);
 }
 
-TEST(the_start_is_no_saddle)
+TEST(the_start_is_not_a_saddle_point)
 {
     subject s = network(&shapes[1], true, 1.0);
     REQUIRE(s.status == SBPS_OK);

@@ -62,8 +62,8 @@ TEST(the_mode_under_flat_priors_is_that_of_polr)
     fit_close(&f);
 }
 
-/* P(y = 1) = s(eta - c): the intercept is minus the cutpoint. Classes may count from
- * anywhere. */
+/* P(y = 1) = s(eta - c): the intercept is minus the cutpoint. Classes may start at any number.
+ * */
 TEST(two_classes_are_logistic_regression)
 {
     double x[600], y[300], above[300];
@@ -124,7 +124,7 @@ TEST(cutpoints_out_of_order_are_unlikely_and_finite)
     fit_close(&f);
 }
 
-TEST(targets_that_are_no_classes_in_order_are_refused)
+TEST(targets_that_are_not_ordered_classes_are_refused)
 {
     static const struct {
         double y[4];

@@ -127,7 +127,7 @@ TEST(an_indicator_of_zeros_is_named)
 }
 
 /* Zeros lie below the other counts in x, which no plane can exploit: counts vary above. */
-TEST(zeros_below_other_counts_are_no_separation)
+TEST(zeros_below_other_counts_are_not_separation)
 {
     double x[N], y[N];
     for (size_t i = 0; i < N; i++) {

@@ -39,8 +39,8 @@ TEST(counts_without_columns_have_a_gamma_posterior)
 /* A posterior in two dimensions, up to its constant. */
 typedef double (*density)(const double *x, const double *y, double a, double b);
 
-/* The trapezium rule over +-9 of the run's own sds: a run that is wrong by less than that
- * cannot move it. */
+/* The trapezium rule over +-9 sds of the run, which covers the posterior even if the run is
+ * somewhat off. */
 static void integrate(density log_p, const double *x, const double *y, const sbps_result *r,
                       known out[2])
 {
@@ -145,7 +145,7 @@ TEST(a_network_of_one_gaussian_unit_agrees_with_quadrature)
 
 /* Permuted and mirrored units give the same network, so marginals cannot be compared: a run
  * with hidden units of either kind ends with finite moments within what the priors allow. */
-TEST(networks_with_hidden_units_run_to_their_end)
+TEST(networks_with_hidden_units_finish)
 {
     double x[N], y[N];
     rng r = rng_stream(43, 0, RNG_TEST);

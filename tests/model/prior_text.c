@@ -1,5 +1,5 @@
-/* Priors as text: prior_format gives back the text that was read, and invalid text is
- * explained. */
+/* Priors as text: prior_format returns the text that was read, and invalid text is explained.
+ * */
 #include "check.h"
 #include "model/prior/prior.h"
 
@@ -46,7 +46,7 @@ TEST(numbers_survive_text_to_the_last_bit)
     CHECK(q.theta[0] == p.theta[0] && q.theta[1] == p.theta[1]);
 }
 
-TEST(format_keeps_within_its_buffer)
+TEST(format_does_not_exceed_its_buffer)
 {
     prior p = parsed("student_t(3,0,2.5)");
     char text[8] = "#######";

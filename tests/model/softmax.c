@@ -110,7 +110,7 @@ static void check_refused(const double y[4], const char *message)
     rows_destroy(data);
 }
 
-TEST(targets_that_are_no_classes_are_refused_by_value)
+TEST(targets_that_are_not_classes_are_refused_by_value)
 {
     check_refused((double[]){0, 1, 2.5, 1}, "target 'kind' holds 2.5; softmax needs classes");
     check_refused((double[]){0, -1, 2, 1}, "holds -1");
@@ -128,7 +128,7 @@ TEST(an_offset_is_refused)
     subject_close(&s);
 }
 
-/* Block sums of pixels over 4080, the labels 0..3; NULL where the file is not. */
+/* Block sums of pixels over 4080, the labels 0..3; NULL if the file is missing. */
 static rows *read_digits(void)
 {
     const char *root = getenv("SBPS_SOURCE_DIR");
@@ -143,7 +143,7 @@ static rows *read_digits(void)
 }
 
 /* U = -sum log p + (c/2)|w|^2, c = 0.001: its minimum was found by an independent program. */
-TEST(digits_have_the_mode_that_is_known)
+TEST(digits_have_the_known_mode)
 {
     rows *data = read_digits();
     if (!data) SKIP("../shared/data is not there");

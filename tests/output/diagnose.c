@@ -139,7 +139,7 @@ static const struct {
 /* Unusual, but neither wrong nor expensive. */
 static void (*const oddities[])(result *r) = {cap_band, widen_band, waste_cheap_proposals};
 
-TEST(unusual_settings_that_do_no_harm_are_no_finding)
+TEST(harmless_unusual_settings_give_no_finding)
 {
     for (size_t i = 0; i < sizeof oddities / sizeof *oddities; i++) {
         char *got;
@@ -154,7 +154,7 @@ TEST(unusual_settings_that_do_no_harm_are_no_finding)
     }
 }
 
-TEST(each_fault_makes_its_finding)
+TEST(each_fault_gives_its_finding)
 {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         char *got;
@@ -329,7 +329,7 @@ TEST(group_effects_that_are_not_stored_are_checked)
     result_destroy(r);
 }
 
-TEST(remarks_about_a_table_are_no_problems_of_the_run)
+TEST(remarks_about_a_table_are_not_problems_of_the_run)
 {
     char *got;
     size_t findings;

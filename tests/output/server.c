@@ -45,7 +45,7 @@ static size_t use_up_descriptors(int *taken)
     return count;
 }
 
-TEST(a_server_without_descriptors_waits_and_then_goes_on)
+TEST(a_server_without_descriptors_waits_and_then_continues)
 {
     server *s;
     struct rlimit before, few;

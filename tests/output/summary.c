@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* A result with names that need quoting, and with unknown numbers. */
-static result *awkward(void)
+static result *unusual_result(void)
 {
     result *r = make_result(2, 8, 3);
     r->info.eta = NAN;
@@ -17,7 +17,7 @@ static result *awkward(void)
     return r;
 }
 
-/* The columns that scripts rely on, in this order; others may follow. */
+/* The documented columns, in this order; others may follow. */
 #define PROMISED "name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat,bias"
 
 /* Whether the texts have as many lines, and each line of `got` begins with that of `want`. */
@@ -100,13 +100,13 @@ static const char awkward_json_run[] = "{\n"
 
 TEST(table_is_aligned_and_shows_what_the_sd_allows)
 {
-    result *r = awkward();
+    result *r = unusual_result();
     expect_summary(r, SBPS_TEXT, awkward_table);
     result_destroy(r);
 }
 
 /* ASCII, Japanese, Korean, an a with a combining mark, an emoji, a byte that is not UTF-8. */
-TEST(wide_and_marked_letters_take_the_columns_they_take_on_a_screen)
+TEST(wide_and_combining_characters_take_their_width_on_a_screen)
 {
     CHECK(text_columns("ab") == 2 && text_columns("h\xc3\xb6he") == 4);
     CHECK(text_columns("\xe5\xb9\xb4\xe9\xbd\xa2") == 4);
@@ -116,14 +116,14 @@ TEST(wide_and_marked_letters_take_the_columns_they_take_on_a_screen)
     CHECK(text_columns("\xff") == 1);
 }
 
-TEST(csv_has_the_promised_columns_and_quotes_names)
+TEST(csv_has_the_documented_columns_and_quotes_names)
 {
-    result *r = awkward();
+    result *r = unusual_result();
     expect_summary(r, SBPS_CSV, awkward_csv);
     result_destroy(r);
 }
 
-/* Every column has a name of its own, a sentence, and a number of its own in a parameter. */
+/* Every column has a distinct name, a description, and a distinct number of a parameter. */
 TEST(columns_are_distinct)
 {
     size_t count = 0;
@@ -136,10 +136,10 @@ TEST(columns_are_distinct)
           offsetof(sbps_parameter, part) - offsetof(sbps_parameter, mean));
 }
 
-TEST(json_starts_with_the_promised_keys_in_order)
+TEST(json_starts_with_the_documented_keys_in_order)
 {
     char *got;
-    result *r = awkward();
+    result *r = unusual_result();
     REQUIRE(report_summary(r, SBPS_JSON, &got, NULL) == SBPS_OK);
     CHECK(strncmp(got, awkward_json_run, strlen(awkward_json_run)) == 0);
     CHECK(strstr(
@@ -170,7 +170,7 @@ TEST(json_is_read_back_by_python)
 {
     char *got;
     if (access("/usr/bin/python3", X_OK) != 0) SKIP("there is no /usr/bin/python3");
-    result *r = awkward();
+    result *r = unusual_result();
     free(r->names[0]);
     r->names[0] = copy_text("a\tb\\\n\"\xff");
     r->mean[1] = 0.1 + 0.2;
@@ -200,10 +200,10 @@ TEST(empty_result_makes_empty_lists)
     result_destroy(r);
 }
 
-/* A host with a decimal comma must not change the numbers. */
+/* A locale with a decimal comma does not change the numbers. */
 TEST(numbers_do_not_follow_the_locale)
 {
-    result *r = awkward();
+    result *r = unusual_result();
     if (!setlocale(LC_NUMERIC, "de_DE.UTF-8")) {
         result_destroy(r);
         SKIP("the locale de_DE.UTF-8 is not installed");
@@ -217,7 +217,7 @@ TEST(one_parameter_comes_from_path_and_draws)
 {
     sbps_parameter p = {.struct_size = sizeof p};
     sbps_error err;
-    result *r = awkward();
+    result *r = unusual_result();
     REQUIRE(report_parameter(r, 1, &p, &err) == SBPS_OK);
     CHECK(strcmp(p.name, "dist,\"km\"") == 0);
     CHECK(p.mean == 0.5 && p.sd == r->sd[1] && p.bias == -0.01 && isinf(p.mcse));

@@ -20,7 +20,7 @@ static double quantile_of(size_t n, const double *sorted, double p)
     return k + 1 < n ? sorted[k] + (h - (double)k) * (sorted[k + 1] - sorted[k]) : sorted[k];
 }
 
-/* Normal, skewed, of few values, constant, in two heaps, with a value far away. */
+/* Normal, skewed, discrete, constant, bimodal, with an outlier. */
 static double draw(rng *r, int distribution, size_t i)
 {
     double normal = rng_normal(r);
@@ -71,8 +71,8 @@ static void count_exponentials(size_t n, const double *x, double *out)
     kernels_best()->exp(n, x, out);
 }
 
-/* Density of a row over many draws: no exponential is taken by itself. */
-TEST(log_mean_exp_is_right_and_takes_its_exponentials_from_the_kernels)
+/* Density of a row over many draws: exponentials are computed by the kernel only. */
+TEST(log_mean_exp_is_correct_and_uses_the_exponential_kernel)
 {
     rng r = rng_stream(11, 0, RNG_PREDICT);
     kernels counting = *kernels_best();

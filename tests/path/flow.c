@@ -1,5 +1,5 @@
-/* What a flow owes: its rate is the derivative of its position, and its integrals are those of
- * its position. */
+/* Properties of every flow: its rate is the derivative of its position, and its integrals are
+ * those of its position. */
 #include "check.h"
 #include "path/path.h"
 
@@ -35,7 +35,7 @@ TEST(line_is_p_plus_t_q)
     }
 }
 
-/* |(a, b)| = 1, and a quarter turn makes position of velocity. */
+/* |(a, b)| = 1, and a quarter turn exchanges position and velocity. */
 TEST(ellipse_turns)
 {
     for (double t = -2.0; t < 5.0; t += 0.37) {

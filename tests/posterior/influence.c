@@ -1,5 +1,5 @@
-/* A row's influence is what its slope really does over the posterior, and an effect is what
- * happens when the row is taken away. */
+/* A row's influence is the mean square of its slope over the posterior, and its effect is the
+ * shift of the mode when it is removed. */
 #include "posterior/full/influence.h"
 #include "linalg/cholesky.h"
 #include "minibatch/fixture.h"
@@ -87,7 +87,7 @@ static void agrees_with_draws(const place *p, size_t order, const double *centre
     double all = 0.0, drawn = 0.0;
     for (size_t k = 0; k < ROWS; k++) {
         double error = sqrt((square[k] - sum[k] * sum[k]) / POINTS), mine = influence[k];
-        /* in the last order what is left is small, and its tails are long */
+        /* the remainder of the last order is small, with long tails */
         CHECK_Z(sum[k], mine * mine, error + 0.02 * mine * mine, MAX_Z);
         all += mine * mine;
         drawn += sum[k];
@@ -108,7 +108,7 @@ TEST(influence_is_the_mean_square_slope_over_the_posterior)
     }
 }
 
-/* Where rows are only counted, the counts are those of the rows. */
+/* If rows are only counted, the counts are those of the rows. */
 TEST(counts_are_those_of_rows)
 {
     place p = place_make(regression_model(0), true);
@@ -133,8 +133,8 @@ TEST(counts_are_those_of_rows)
     place_close(&p);
 }
 
-/* The reference need not be where the posterior is. */
-TEST(influence_knows_a_reference_that_is_off)
+/* The reference need not be at the mode. */
+TEST(influence_includes_the_distance_of_the_reference)
 {
     place p = place_make(regression_model(0), false);
     double centre[DIM_MAX];
@@ -155,8 +155,8 @@ static mode *mode_without(place *p, size_t k)
     return m;
 }
 
-/* To first order: where log p is not concave that is worth less. */
-TEST(effects_are_what_taking_a_row_away_does)
+/* To first order, which is less accurate if log p is not concave. */
+TEST(effects_are_the_shifts_when_a_row_is_removed)
 {
     const model_kind *model;
     for (size_t k = 0; (model = regression_model(k)); k++) {

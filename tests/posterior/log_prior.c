@@ -1,4 +1,4 @@
-/* The priors' share of a variance is what the variance does when all of them are made wider. */
+/* The priors' fraction of a variance is its derivative by the width of all priors. */
 #include "posterior/full/log_prior.h"
 #include "linalg/cholesky.h"
 #include "minibatch/fixture.h"
@@ -29,7 +29,7 @@ static void variances(double sd, double *variance, double *fraction)
     table_close(&t);
 }
 
-TEST(a_share_is_the_derivative_by_the_priors_width)
+TEST(the_fraction_is_the_derivative_by_the_width_of_the_priors)
 {
     double sd = 0.7, before[DIM_MAX], after[DIM_MAX], fraction[DIM_MAX];
     variances(sd, before, fraction);
@@ -40,7 +40,7 @@ TEST(a_share_is_the_derivative_by_the_priors_width)
     }
 }
 
-TEST(narrow_priors_hold_all_and_wide_ones_nothing)
+TEST(the_fraction_is_1_for_narrow_and_0_for_wide_priors)
 {
     double variance[DIM_MAX], fraction[DIM_MAX];
     variances(1e-3, variance, fraction);

@@ -1,7 +1,7 @@
-/* What is gathered during a pass over all rows equals, to the bit, what is computed
+/* Quantities computed during a pass over all rows equal, bit for bit, those computed
  * separately: a control variate by control_create, influence by influence_measure. It also
- * agrees with the definition, row by row. For every predictor model and every storage, with
- * and without weights and offsets, by one and two threads. */
+ * agrees with the definition, row by row. For every predictor model and every storage, with and
+ * without weights and offsets, by one and two threads. */
 #include "posterior/full/row_cache.h"
 #include "linalg/cholesky.h"
 #include "minibatch/fixture.h"
@@ -71,7 +71,7 @@ static void subject_close(subject *s)
     free(s);
 }
 
-/* Prints the case, once, when something failed. */
+/* Prints the case, once, if a check failed. */
 static void for_each_subject(void (*property)(subject *s))
 {
     for (size_t k = 0; regression_model(k); k++)
@@ -161,7 +161,7 @@ static void bits_property(subject *s)
     check_same_influence(s->on_the_way, s->alone);
 }
 
-TEST(gathered_on_the_way_or_made_alone_the_bits_are_the_same)
+TEST(cached_and_separate_computations_have_the_same_bits)
 {
     for_each_subject(bits_property);
 }
@@ -176,12 +176,12 @@ static void reduction_property(subject *s)
     control_destroy(made);
 }
 
-TEST(reduced_it_is_the_control_variate_of_the_first_order)
+TEST(the_reduced_cache_is_the_first_order_control_variate)
 {
     for_each_subject(reduction_property);
 }
 
-/* Influence is that of the Hessian a step before: it need only be nearly its own. */
+/* Influence uses the Hessian of the previous step, so that it agrees approximately. */
 static void check_near_influence(subject *s, const mode *m)
 {
     double factor[DIM_MAX * DIM_MAX];
@@ -200,7 +200,7 @@ static void check_near_influence(subject *s, const mode *m)
     CHECK_NEAR(s->on_the_way->steepness / s->alone->steepness, 1.0, NEARLY);
 }
 
-/* What a search for a reference leaves was gathered where it ended. */
+/* The cache after a search for a reference belongs to its last point. */
 static void search_property(subject *s)
 {
     control *made = NULL;
@@ -214,12 +214,12 @@ static void search_property(subject *s)
     mode_destroy(m);
 }
 
-TEST(a_search_ends_with_what_was_gathered_at_its_end)
+TEST(a_search_ends_with_the_cache_of_its_last_point)
 {
     for_each_subject(search_property);
 }
 
-/* Derivatives of row i at w by the model, given nothing but the row. */
+/* Derivatives of row i at w by the model, from this row alone. */
 typedef struct {
     double x[DIM_MAX + KERNEL_LANES], eta, weight;
     double d_eta, d_aux[2], ee, ea[2], aa[3];
@@ -297,7 +297,7 @@ static void definition_property(subject *s)
     check_sums(s->u, s->g->control, gradient, hessian);
 }
 
-TEST(gathered_numbers_are_those_of_every_row_alone)
+TEST(cached_numbers_are_those_of_single_rows)
 {
     for_each_subject(definition_property);
 }

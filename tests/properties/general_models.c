@@ -1,6 +1,5 @@
-/* What every general model of the registry owes, on a table of its own kind: slopes,
- * gradients and Hessian products are derivatives, factors weigh rows, and rows listed or in
- * a run are alike. */
+/* Properties of every general model of the registry, on a suitable table: slopes, gradients and
+ * Hessian products are derivatives, factors weight rows, and lists and ranges of rows agree. */
 #include "check.h"
 #include "ingest/ingest.h"
 #include "model/general.h"
@@ -51,7 +50,7 @@ TEST(slope_is_the_difference_of_loglik_and_the_gradient_along_the_segment)
     for_each_general(check_slopes);
 }
 
-TEST(gradient_is_the_difference_of_the_weighed_sum)
+TEST(gradient_is_the_difference_of_the_weighted_sum)
 {
     for_each_general(check_gradient);
 }
@@ -113,7 +112,7 @@ TEST(columns_of_the_hessian_are_products_with_units)
     for_each_general(columns_property);
 }
 
-TEST(rows_listed_or_in_a_run_are_alike)
+TEST(lists_and_ranges_of_rows_agree)
 {
     for_each_general(check_listed_rows);
 }
@@ -165,7 +164,7 @@ static void manners_property(const subject *s)
     free(w);
 }
 
-TEST(names_priors_and_starts_make_sense)
+TEST(names_priors_and_starts_are_valid)
 {
     for_each_general(manners_property);
 }

@@ -1,5 +1,5 @@
-/* What every model owes: derivatives that are derivatives, probabilities that sum to one, and
- * simulations that agree with its likelihood. Walks the registry. */
+/* Properties of every model of the registry: derivatives agree with differences, probabilities
+ * sum to one, and simulations agree with the likelihood. */
 #include "check.h"
 #include "linalg/dense_matrix.h"
 #include "model/regressions.h"
@@ -192,13 +192,13 @@ static double probability(const model_kind *model, double eta, double y)
     return exp(out);
 }
 
-/* 0 and 1 are all there is, of one trial. */
+/* 0 and 1 are the outcomes of one trial. */
 static bool of_trials(const model_kind *model)
 {
     return model->support == SUPPORT_BINARY || model->support == SUPPORT_PROPORTIONS;
 }
 
-/* Over all targets there are. */
+/* Over all possible targets. */
 static double whole(const model_kind *model)
 {
     double total = 0.0, h = 1e-3;
@@ -223,7 +223,7 @@ TEST(loglik_is_a_normalised_density_of_the_target)
         CHECK_NEAR(whole(regression_model(k)), 1.0, TOL_DIFF);
 }
 
-TEST(logistic_stays_finite_and_sharp_at_absurd_predictors)
+TEST(logistic_is_finite_and_accurate_at_extreme_predictors)
 {
     const model_kind *model = model_find("logistic");
     REQUIRE(model);
@@ -240,8 +240,8 @@ TEST(logistic_stays_finite_and_sharp_at_absurd_predictors)
     CHECK(g[0] == 1.0 && g[4] == -1.0);
 }
 
-/* What is written about an auxiliary can be used, and one name means one thing. */
-TEST(auxiliaries_are_described_whole_and_alike)
+/* Descriptions of auxiliary parameters are complete, and a name has one meaning. */
+TEST(descriptions_of_auxiliaries_are_complete_and_consistent)
 {
     const model_auxiliary *listed[MODEL_AUXILIARIES_MAX];
     size_t count = model_auxiliary_list(listed);

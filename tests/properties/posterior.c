@@ -1,6 +1,6 @@
-/* What the posterior owes, for every model: its gradient and Hessian are derivatives, row
+/* Properties of the posterior, for every model: its gradient and Hessian are derivatives, row
  * weights count rows, offsets shift the predictor. Priors are taken from the registry in turn.
- */
+ * */
 #include "posterior/full/posterior.h"
 #include "check.h"
 #include "ingest/ingest.h"
@@ -222,7 +222,7 @@ static coordinate_scale scale_of(const posterior *u, size_t j)
     return j < d ? SCALE_PLAIN : u->model->auxiliaries[j - d].scale;
 }
 
-/* U by the letter of its definition, one row at a time. */
+/* U by its definition, one row at a time. */
 static void definition_property(const posterior *u, const problem *p)
 {
     double expected = 0.0, value;

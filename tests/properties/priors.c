@@ -1,6 +1,5 @@
-/* What every prior owes: derivatives that are derivatives, a density that integrates to one,
- * and numbers that are checked. Walks the registry, so a new kind is tested on the day it is
- * listed. */
+/* Properties of every prior of the registry: derivatives agree with differences, the density
+ * integrates to one, and its parameters are checked. */
 #include "check.h"
 #include "model/prior/prior.h"
 
@@ -99,7 +98,7 @@ static double integral(const prior *p, coordinate_scale scale)
     return total;
 }
 
-TEST(a_prior_with_numbers_integrates_to_one)
+TEST(a_prior_integrates_to_one)
 {
     for (size_t k = 0; prior_kinds[k]; k++)
         for (double stretch = 0.5; stretch < 5.0; stretch *= 3.0) {
@@ -128,7 +127,7 @@ TEST(the_slope_jumps_at_a_kink_and_nowhere_else)
     }
 }
 
-TEST(numbers_that_make_no_density_are_invalid)
+TEST(parameters_without_a_density_are_invalid)
 {
     for (size_t k = 0; prior_kinds[k]; k++) {
         prior p = example(prior_kinds[k], 1.0);
@@ -142,7 +141,7 @@ TEST(numbers_that_make_no_density_are_invalid)
             p.theta[i] = kept;
         }
         if (p.kind->numbers == 0) continue;
-        p.theta[p.kind->numbers - 1] = -1.0; /* a scale or a rate stands last */
+        p.theta[p.kind->numbers - 1] = -1.0; /* the last parameter is a scale or a rate */
         CHECK(!p.kind->valid(p.theta));
     }
 }

@@ -185,7 +185,7 @@ static void check_refused(sbps_status want, const char *expected, const char *na
     CHECK(strstr(err.text, expected));
 }
 
-TEST(what_cannot_be_simulated_is_explained)
+TEST(models_that_cannot_be_simulated_are_refused)
 {
     char path[256];
     in_folder("table.csv", path);

@@ -1,5 +1,5 @@
-/* A run by the C library alone, for others to compare with: by_c TABLE FORMULA FAMILY SEED ESS OUT. Draws go to OUT as they
- * lie in memory, the summary as CSV to standard output. */
+/* A run by the C library, for comparison: by_c TABLE FORMULA FAMILY SEED ESS OUT. Writes the
+ * draws to OUT as raw doubles and the summary as CSV to standard output. */
 #include <sbps.h>
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The Boomerang sampler's path: ellipses that keep |z|^2 + |v|^2, bounces that mirror the
- * gradient of what the posterior is beyond the reference, Gaussian velocities. */
+/* The Boomerang sampler's path: ellipses that keep |z|^2 + |v|^2, bounces that reflect at the
+ * gradient of the difference from the reference, Gaussian velocities. */
 #include "ingest/ingest.h"
 #include "sampler/fixture.h"
 
@@ -92,13 +92,12 @@ static void path_property(const problem *p)
     }
 }
 
-TEST(path_is_continuous_on_ellipses_and_bounces_mirror_the_remainder)
+TEST(path_is_continuous_on_ellipses_and_bounces_reflect_at_the_remainder)
 {
     for_each(path_property);
 }
 
-/* Logistic rows that weigh nothing: the posterior is its normal prior, and so is the
- * reference. */
+/* Logistic rows of weight 0: the posterior is its normal prior, and so is the reference. */
 static problem gaussian_problem(void)
 {
     const double x[] = {1.0, 1.0, -1.0, 0.5}, y[] = {0.0, 1.0}, weight[] = {1e-13, 1e-13};
@@ -141,7 +140,7 @@ TEST(a_gaussian_posterior_has_no_bounce)
 }
 
 /* Without refreshment a segment would never end there. */
-TEST(a_refresh_rate_of_zero_is_not_taken_at_its_word)
+TEST(a_refresh_rate_of_zero_is_replaced)
 {
     problem p = gaussian_problem();
     REQUIRE(p.a);

@@ -346,7 +346,7 @@ TEST(arrivals_are_exponential_in_the_integrated_rate)
 }
 
 /* Across the velocity the noise of a bounce is what it was; along it, it has made G + y > 0. */
-TEST(noise_across_the_velocity_is_untouched_by_the_bounce)
+TEST(noise_orthogonal_to_the_velocity_is_independent_of_the_bounce)
 {
     problem p = density_make(&sampler_noisy_bps, &model_gaussian, 2, 4.0);
     sampler_settings set = ours;

@@ -120,7 +120,7 @@ TEST(mh_is_exact_and_accepts_as_often_as_it_should)
         }
 }
 
-TEST(mh_keeps_a_scale_that_was_given)
+TEST(mh_keeps_a_given_scale)
 {
     chain c = {0};
     REQUIRE(open_chain(&c, &sampler_mh, 1, "dense", ROWS, 1e-3)); /* in posterior sds */

@@ -1,4 +1,4 @@
-/* Momentum and preconditioners against what is known of them.
+/* Momentum and preconditioners against known results.
  *
  *   sghmc   (w, v)' = M (w, v) + noise: the fixed point of P = M P M' + Q, iterated here
  *   msgnht  E w1 v = -E w1 v' = eta / 2 at the midpoints w1 by stationarity, hence its variance
@@ -46,7 +46,7 @@ TEST(sghmc_has_the_variance_of_its_recursion)
 /* Thermostats hold E v^2 at eta, and then the splitting has Var w = (cosh(alpha/2) - eta
  * l/4) / l, with gradient noise or without. At these steps noise makes sgld 20% and sghmc
  * 200% too wide. */
-TEST(msgnht_takes_up_gradient_noise)
+TEST(msgnht_absorbs_gradient_noise)
 {
     static const struct {
         size_t columns, take;
@@ -75,7 +75,7 @@ TEST(msgnht_takes_up_gradient_noise)
     }
 }
 
-/* Where batches drown the signal V hardly moves, and psgld is sgld with step h G. */
+/* If mini-batch noise dominates, V hardly changes, and psgld is sgld with step h G. */
 TEST(psgld_is_sgld_with_its_own_step)
 {
     double l = (double)ROWS + PRIOR, step = 0.01, n = (double)ROWS;

@@ -233,7 +233,7 @@ TEST(bounds_of_prior_slopes_hold_and_are_attained)
 
 /* theta_j (H theta)_j <= (sqrt(H_jj theta'H theta) + theta_j (H theta)_j)/2, H_ for H on the
  * right. */
-TEST(the_largest_hessian_is_never_passed)
+TEST(the_largest_hessian_is_a_bound)
 {
     for (size_t a = 0; metric_kinds[a]; a++) {
         bench b;
@@ -262,7 +262,7 @@ TEST(the_largest_hessian_is_never_passed)
     }
 }
 
-/* ---- never above ---- */
+/* ---- proposals below their bound ---- */
 
 static const char *const hard_priors[] = {"normal(2,0.3)", "normal(2,0.01)", "laplace(0,0.2)",
                                           "cauchy(1,0.3)"};

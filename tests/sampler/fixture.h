@@ -1,5 +1,4 @@
-/* A chain made by hand: table, mode, metric, potential and sampler, with every sink there
- * is. */
+/* A chain made by the test: table, mode, metric, potential and sampler, with all sinks. */
 #ifndef TESTS_SAMPLER_FIXTURE_H
 #define TESTS_SAMPLER_FIXTURE_H
 

@@ -110,13 +110,13 @@ TEST(adaptation_finds_a_quarter_turn_and_is_frozen)
         }
         CHECK(moved / 4000.0 > 0.65 && moved / 4000.0 < 0.9);
         CHECK(evaluations / 4000.0 < (metric_kinds[a] == metric_find("dense") ? 3.5 : 12.0));
-        CHECK(fabs(product / square) < 0.5); /* neighbours know little of each other */
+        CHECK(fabs(product / square) < 0.5); /* neighbouring draws are nearly independent */
         free(f.memory.base);
         problem_close(&p);
     }
 }
 
-TEST(absurd_steps_are_rejected)
+TEST(huge_steps_are_rejected)
 {
     check_absurd_steps(make(metric_find("dense")));
 }

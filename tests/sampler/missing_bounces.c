@@ -87,14 +87,14 @@ static bool metered(const sampler_kind *kind)
     return kind->curve && !kind->gaussian;
 }
 
-TEST(without_a_floor_missing_bounces_go_unseen)
+TEST(without_a_floor_missing_bounces_are_not_counted)
 {
     problem p = make_problem();
     REQUIRE(p.t.u && p.a);
     for (size_t k = 0; sampler_kinds[k]; k++) {
         if (!metered(sampler_kinds[k])) continue;
         outcome o = run_first_segment(&p, sampler_kinds[k], &blind);
-        double unseen = o.climbed - o.bounces; /* by the balance of a right sampler about 0 */
+        double unseen = o.climbed - o.bounces; /* about 0 for a correct sampler */
         CHECK(unseen > 0.5 * o.climbed);
         CHECK(o.missing < 0.02 * unseen);
         CHECK(o.farthest > 100.0);
@@ -103,15 +103,15 @@ TEST(without_a_floor_missing_bounces_go_unseen)
     table_close(&p.t);
 }
 
-/* What was climbed is bounces plus missing ones, up to the noise of the proposals, whose
- * variance is the integral of G^2/lambda where G > lambda: at most G/lambda <= 1.16/0.1
- * times what was climbed. */
+/* The integral of G+ is bounces plus missing ones, up to the noise of the proposals, whose
+ * variance is the integral of G^2/lambda where G > lambda: at most G/lambda <= 1.16/0.1 times
+ * what was climbed. */
 static void check_balance(const outcome *o)
 {
     CHECK_Z(o->bounces + o->missing, o->climbed, sqrt(12.0 * o->climbed), MAX_Z);
 }
 
-TEST(a_floor_makes_the_meter_fire_where_the_band_is_zero)
+TEST(with_a_floor_missing_bounces_are_counted_where_the_band_is_zero)
 {
     problem p = make_problem();
     sampler_settings floored = blind;
@@ -127,7 +127,7 @@ TEST(a_floor_makes_the_meter_fire_where_the_band_is_zero)
     table_close(&p.t);
 }
 
-TEST(lack_of_fit_and_horizon_leave_nothing_to_miss)
+TEST(with_lack_of_fit_and_horizon_no_bounces_are_missing)
 {
     problem p = make_problem();
     sampler_settings ours = blind;

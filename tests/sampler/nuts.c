@@ -138,7 +138,7 @@ TEST(the_matrix_comes_from_draws_and_gradients)
     problem_close(&p);
 }
 
-TEST(absurd_steps_are_rejected)
+TEST(huge_steps_are_rejected)
 {
     check_absurd_steps(make(metric_find("dense")));
 }

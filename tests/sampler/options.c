@@ -4,7 +4,7 @@
 
 /* ---- slope repair ---- */
 
-TEST(a_repaired_slope_is_zero_and_the_level_the_mean)
+TEST(a_repaired_slope_is_zero_and_the_level_is_the_mean)
 {
     regression r = {0};
     const double g[4] = {5.0, 4.0, 2.5, 1.0};
@@ -53,14 +53,14 @@ static double drift_after(double kappa, double residual, double noise)
     return o.drift;
 }
 
-TEST(drift_grows_with_surprises_and_falls_without_unless_noise_explains_them)
+TEST(drift_grows_with_large_residuals_that_noise_does_not_explain)
 {
     CHECK_NEAR(drift_after(1.0, 1.0, 1e-8), 1.0, 1e-6); /* as predicted */
     CHECK(drift_after(1.0, 2.0, 1e-8) > 1.2);
     CHECK(drift_after(1.0, 0.0, 1e-8) < 0.95);
     CHECK(drift_after(1.0, 100.0, 1e-8) < 3.0); /* limited effect of one odd observation */
-    CHECK(drift_after(1.0, 2.0, 1e4) < 1.001);  /* noise could have done it */
-    CHECK(drift_after(1e-9, 0.0, 1e-8) > 1e-3); /* it never dies */
+    CHECK(drift_after(1.0, 2.0, 1e4) < 1.001);  /* noise may explain it */
+    CHECK(drift_after(1e-9, 0.0, 1e-8) > 1e-3); /* it never becomes 0 */
 }
 
 /* ---- decaying weights ---- */
@@ -181,7 +181,7 @@ TEST(process_keeps_the_latest_observations_and_follows_jumps)
     for (size_t i = 0; i < PROCESS_MAX; i++) CHECK_NEAR(p.g[i], q.g[i], TOL_ROUND);
 }
 
-TEST(process_without_departure_is_the_straight_line)
+TEST(a_process_of_variance_0_is_the_straight_line)
 {
     static process p;
     regression r = {0};
@@ -330,8 +330,7 @@ TEST(adaptive_metric_is_the_inverse_root_of_mean_squares_with_mean_one)
     metric_destroy(m);
 }
 
-/* A is what it was until the next bounce, stands still when frozen, and starts as the shared
- * one. */
+/* A is unchanged until the next bounce and when frozen, and starts as the shared one. */
 TEST(the_metric_changes_only_at_bounces_and_only_while_it_adapts)
 {
     recipe made = {sampler_find("psbps"), adaptive(), &batch_random, model_find("logistic"),

@@ -1,4 +1,4 @@
-/* What every sampler owes: a continuous path of constant speed, bounces that mirror the
+/* Properties of every sampler: a continuous path of constant speed, bounces that reflect at the
  * gradient, refreshments uniform on the sphere, and the same path from the same seed. */
 #include "sampler/band/calibration.h"
 #include "sampler/fixture.h"
@@ -11,7 +11,7 @@ static const sampler_settings *const settings[] = {&ours, &papers};
 
 /* ---- the moves ---- */
 
-/* A sampler of nothing but velocities. */
+/* A sampler with velocities only. */
 static void velocity_only(sampler *s, const metric *a, double (*memory)[DIM_MAX])
 {
     *s = (sampler){.a = a, .dim = a->d};
@@ -144,7 +144,7 @@ static void check_segment(const problem *p, test_chain *f, double *end, double *
     double before = dot(d, s.q, f->s.gradient) / size;
     double after = dot(d, s.q_next, f->s.gradient) / size;
     CHECK(s.end->proposals >= 1);
-    CHECK(before > 0.0); /* uphill, or it would not have bounced */
+    CHECK(before > 0.0); /* uphill, since it bounced */
     CHECK_NEAR(after, -before, 1e-10);
 }
 
@@ -154,7 +154,7 @@ static void check_state(const problem *p, test_chain *f, double *next, bool firs
     size_t d = p->t.u->dim;
     segment s;
     test_chain_step(f, &s);
-    bool alone = f->s.kind->independent; /* held for its weight, and led to by nothing */
+    bool alone = f->s.kind->independent; /* of the previous state; held for its weight */
     CHECK(s.flow == &flow_still && s.dim == d && s.centre == p->m->w);
     CHECK(alone ? s.dt >= 0.0 : s.dt == 1.0);
     CHECK(s.end->kind == EVENT_STEP && s.end->proposals >= 1 && !s.end->failed);
@@ -263,8 +263,8 @@ TEST(same_seed_gives_the_same_path_bit_for_bit)
     for_each_recipe(same_seed_property);
 }
 
-/* A chain copied to another address and carved anew continues as the first would have:
- * nothing in its memory points into it. */
+/* A chain copied to another address and carved again continues as the first would have: nothing
+ * in its memory points into it. */
 static void moved_property(const problem *p)
 {
     for (EACH_SETTING(i)) {
@@ -282,7 +282,7 @@ static void moved_property(const problem *p)
         for (size_t k = 0; k < 80; k++) test_chain_step(&here, &s);
         memcpy(expected, here.memory.base, here.memory.size);
         memset(here.memory.base, 0xA5,
-               here.memory.size); /* a pointer into it would be noticed */
+               here.memory.size); /* a pointer into it would be detected */
         for (size_t k = 0; k < 80; k++) test_chain_step(&there, &s);
         CHECK(!memcmp(there.memory.base, expected, there.memory.size));
         free(expected);

@@ -1,4 +1,4 @@
-/* What holds for every sampler that follows trajectories with momentum. */
+/* Properties of every sampler of trajectories with momentum. */
 #ifndef TESTS_SAMPLER_TRAJECTORIES_H
 #define TESTS_SAMPLER_TRAJECTORIES_H
 
@@ -22,7 +22,7 @@ static inline void check_absurd_steps(problem p)
     problem_close(&p);
 }
 
-/* No trajectory could begin there; a chain that stays for ever would appear converged. */
+/* No trajectory can begin there; a chain that never moves would appear converged. */
 static inline void check_start_without_energy(problem p)
 {
     REQUIRE(p.a);

@@ -85,7 +85,7 @@ static answer quadrature(const problem *p)
     return out;
 }
 
-/* Steps, of which the first tenth only finds its way. */
+/* Steps; the first tenth is warm-up. */
 static void sample(test_chain *f, size_t steps)
 {
     segment s;

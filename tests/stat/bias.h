@@ -1,4 +1,4 @@
-/* What a run states of its bias against what it is. Both in posterior sds of the truth. */
+/* The stated bias of a run against its true bias, both in posterior sds. */
 #ifndef TESTS_STAT_BIAS_H
 #define TESTS_STAT_BIAS_H
 
@@ -36,7 +36,8 @@ __attribute__((unused)) static double bias_slope_error(const bias_fit *fit)
     return sqrt(fit->noise) / fit->squares;
 }
 
-/* Root mean square of what is stated, and of what is true, its Monte Carlo part taken out. */
+/* Root mean squares of the stated bias and of the true bias, the latter without its Monte Carlo
+ * error. */
 __attribute__((unused)) static double stated_size(const bias_fit *fit)
 {
     return sqrt(fit->squares / (double)fit->count);
@@ -56,7 +57,7 @@ __attribute__((unused)) static bool true_size_within(const bias_fit *fit, double
            (1.0 + scatter) * fit->error_squares + (double)fit->count * size * size;
 }
 
-/* How many errors of its own a stated bias is off. */
+/* Differences of stated and true bias in units of the stated error. */
 typedef struct {
     double squares, within, count; /* sum of z^2; |z| < 2; all */
 } bias_cover;

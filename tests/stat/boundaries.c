@@ -1,4 +1,4 @@
-/* Half-normal posteriors: a level that only one class has, by hmc in warped coordinates,
+/* Half-normal posteriors of a level whose rows have one class: hmc in warped coordinates
  * against quadrature. */
 #include "check.h"
 #include "stat/sample.h"

@@ -63,7 +63,7 @@ TEST(chosen_steps_are_small_enough)
     }
 }
 
-/* ---- what cannot be known ---- */
+/* ---- unknown bias ---- */
 
 TEST(a_biased_sampler_states_no_bias_and_diagnose_reports_it)
 {
@@ -93,7 +93,7 @@ static void check_failure(sbps_status status, const sbps_error *err)
     CHECK(strstr(err->text, "sgld") && strstr(err->text, "step size is too large"));
 }
 
-TEST(too_large_a_step_ends_the_run_with_a_sentence)
+TEST(too_large_a_step_ends_the_run_with_a_message)
 {
     table t = simulate(400, -0.5, 1.2);
     sbps_options *options = options_of("model=linear sampler=sgld step-size=1000");

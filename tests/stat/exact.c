@@ -111,7 +111,7 @@ static void refused(const char *settings, const char *sentence)
     sbps_options_destroy(options);
 }
 
-TEST(what_cannot_be_done_is_refused_in_a_sentence)
+TEST(unsupported_cases_are_refused_with_a_message)
 {
     refused(
         "model=linear sampler=zigzag-ss",

@@ -136,7 +136,7 @@ static const expectation expectations[] = {
 
 #define EXPECTATIONS (sizeof expectations / sizeof *expectations)
 
-TEST(every_sampler_of_the_registry_is_expected_to_do_something)
+TEST(every_sampler_of_the_registry_has_an_expectation)
 {
     for (size_t k = 0; sampler_kinds[k]; k++) {
         size_t found = 0;

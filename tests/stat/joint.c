@@ -1,4 +1,4 @@
-/* Crossed factors without integrals: the posterior is that of the way which integrates over
+/* Crossed factors without integrals: the posterior is that of the method that integrates over
  * one of them; with tens of thousands of effects it covers the truth, in few passes over the
  * rows and memory far below that of a matrix. */
 #include "check.h"
@@ -92,7 +92,7 @@ static void compare(crossed_spec s, const char *both, const char *own, const cha
     unlink(path);
 }
 
-TEST(crossed_factors_have_the_same_posterior_either_way)
+TEST(crossed_factors_have_the_same_posterior_by_both_methods)
 {
     crossed_spec s = {.rows = 900, .g = 70, .h = 22, .sd_g = 1.0, .sd_h = 0.6};
     compare(s, "ess=300", "crossed=joint sampler=hmc", "hmc");
@@ -100,7 +100,7 @@ TEST(crossed_factors_have_the_same_posterior_either_way)
 }
 
 /* Normal rows, for which integrals are exact. */
-TEST(nested_factors_have_the_same_posterior_either_way)
+TEST(nested_factors_have_the_same_posterior_by_both_methods)
 {
     crossed_spec s = {.rows = 600,
                       .g = 12,
@@ -113,7 +113,7 @@ TEST(nested_factors_have_the_same_posterior_either_way)
 }
 
 /* A prior with light tails, so that sds of draws can be compared. */
-TEST(few_levels_have_the_same_posterior_either_way)
+TEST(few_levels_have_the_same_posterior_by_both_methods)
 {
     crossed_spec s = {
         .rows = 300, .g = 3, .h = 2, .sd_g = 0.7, .linear = true, .formula = "y ~ x + (1 | g)"};

@@ -7,7 +7,7 @@
 #define ROWS  ((size_t)100000)
 #define SEEDS ((int)check_size(3, 5, 5))
 
-/* Targets that know nothing of x, but for the row put in. */
+/* Targets independent of x, except for the inserted row. */
 static table spread_rows(double (*draw)(rng *))
 {
     table t = simulate(ROWS, -0.2, 0.0);

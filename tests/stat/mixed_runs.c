@@ -96,7 +96,7 @@ static void check_narrow(const char *path, const sbps_result *truth)
     CHECK(fabs(found - stated) <= 0.3 * fabs(found) + 3.0 * noise);
 }
 
-TEST(the_bias_of_sds_is_the_one_that_is_stated)
+TEST(the_bias_of_sds_is_the_stated_one)
 {
     static const double sd[] = {1.5, 0.0};
     char path[256];
@@ -120,7 +120,7 @@ static double cost(const sbps_result *r)
 
 /* Counted, not timed; an observation of sbps costs what a leapfrog of hmc does, except for
  * what is stored per group. With so few rows nuts would sample the effects instead. */
-TEST(auto_takes_what_costs_least_or_little_more_of_integrals)
+TEST(auto_chooses_nearly_the_cheapest_sampler_for_integrals)
 {
     static const size_t groups[] = {30, 300};
     static const double sd[] = {1.0, 0.0};

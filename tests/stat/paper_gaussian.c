@@ -129,7 +129,7 @@ static double reference(double k, uint64_t seed, double time, double *error)
     return mean;
 }
 
-TEST(the_reference_is_the_one_that_was_measured)
+TEST(the_reference_agrees_with_its_measured_bias)
 {
     const char *requested = getenv("SBPS_REFERENCE_TIME");
     for (size_t i = 0; i < STORED; i++) {
@@ -153,8 +153,8 @@ static sbps_result *sample_gaussian(const char *settings)
     return r;
 }
 
-/* How many violations there are, in standard errors from what the predictions promise:
- * violations less expected ones are a martingale, of variance about that sum. */
+/* Violations, in standard errors from the predicted number: violations less expected ones are a
+ * martingale, of variance about that sum. */
 static double violation_z(const char *settings)
 {
     char all[256];
@@ -170,14 +170,14 @@ static double violation_z(const char *settings)
 /* On a Gaussian under Gaussian noise the regression is right, but for two things: the batch
  * of a bounce was accepted because its G~ was large, and a slope learned without it is too
  * low. */
-TEST(without_its_two_selections_the_method_violates_as_often_as_it_promises)
+TEST(without_its_two_selections_violations_are_as_frequent_as_predicted)
 {
     CHECK(fabs(violation_z("bounce-batch=fresh")) < MAX_Z);
     CHECK(violation_z("") > MAX_Z);
     CHECK(violation_z("bounce-batch=fresh slope-evidence=rejected") > MAX_Z);
 }
 
-TEST(the_published_method_has_the_bias_that_was_measured)
+TEST(the_published_method_has_the_measured_bias)
 {
     for (size_t i = 0; i < STORED; i++) {
         char all[256];

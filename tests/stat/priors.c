@@ -1,5 +1,5 @@
-/* A table whose rows weigh nothing leaves the prior: its quantiles come back. For each
- * quantile q of probability p the share of draws below q is compared with p; its error is
+/* With rows of weight 0 the posterior is the prior: draws have its quantiles. For each quantile
+ * q of probability p the share of draws below q is compared with p; its error is
  * sqrt(p(1-p)/ess), ess that of the indicator itself. */
 #include "check.h"
 #include "stat/sample.h"
@@ -64,7 +64,7 @@ static void recovers(const char *prior, const char *stop, double location, doubl
     sbps_result_destroy(r);
 }
 
-TEST(normal_prior_comes_back)
+TEST(draws_have_the_quantiles_of_a_normal_prior)
 {
     static const quantile q[] = {{0.05, -1.6448536},
                                  {0.25, -0.6744898},
@@ -74,7 +74,7 @@ TEST(normal_prior_comes_back)
     recovers("normal(1,0.5)", "ess=3000", 1.0, 0.5, 5, q);
 }
 
-TEST(student_prior_comes_back)
+TEST(draws_have_the_quantiles_of_a_student_prior)
 {
     static const quantile q[] = {{0.05, -2.0150484},
                                  {0.25, -0.7266868},
@@ -84,7 +84,7 @@ TEST(student_prior_comes_back)
     recovers("student_t(5,-2,3)", "ess=3000", -2.0, 3.0, 5, q);
 }
 
-TEST(laplace_prior_comes_back)
+TEST(draws_have_the_quantiles_of_a_laplace_prior)
 {
     static const quantile q[] = {{0.05, -2.3025851},
                                  {0.25, -0.6931472},
@@ -95,7 +95,7 @@ TEST(laplace_prior_comes_back)
 }
 
 /* It has no moments, so no ESS to stop at. */
-TEST(quartiles_of_a_cauchy_prior_come_back)
+TEST(draws_have_the_quartiles_of_a_cauchy_prior)
 {
     static const quantile q[] = {{0.25, -1.0}, {0.5, 0.0}, {0.75, 1.0}};
     recovers("cauchy(0,1)", "epochs=2e6", 0.0, 1.0, 3, q);

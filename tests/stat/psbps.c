@@ -1,12 +1,11 @@
-/* psbps on Gaussians whose axes are the coordinates' and on correlated ones: right moments,
- * a metric that has found the scales, and no stated bias where the metric never stops
- * adapting. */
+/* psbps on Gaussians whose axes are the coordinates' and on correlated ones: correct moments, a
+ * metric with the right scales, and no stated bias if the metric never stops adapting. */
 #include "check.h"
 #include "stat/gaussian.h"
 
 #include "inference/run/run.h"
 
-TEST(psbps_is_right_on_gaussians_of_any_scale)
+TEST(psbps_samples_gaussians_of_any_scale_correctly)
 {
     const char *settings[] = {"sampler=psbps", "metric=adaptive",
                               "sampler=psbps gradient-noise=0.1", NULL};

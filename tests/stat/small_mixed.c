@@ -1,6 +1,6 @@
-/* Small mixed models of awkward columns and groups: each run ends with the requested ESS and
- * chains that agree, within so many evaluations of the table, or is refused with a message.
- * Cases that bench/random_mixed.py found to run on. */
+/* Small mixed models with difficult columns and groups: each run ends with the requested ESS
+ * and chains that agree, within a limit of evaluations, or is refused with a message. The cases
+ * are runs that did not end in bench/random_mixed.py. */
 #include "check.h"
 #include "stat/sample.h"
 

@@ -96,7 +96,7 @@ static sd_excess excess_of(const sbps_result *truth, const sbps_result *r)
 }
 
 /* Missed bounces widen every sd. A run states by how much: all of it, not a part. */
-TEST(stated_excess_of_sds_is_what_a_small_table_has)
+TEST(stated_excess_of_sds_is_the_true_one_on_a_small_table)
 {
     char data[256];
     sbps_error err = {0};
@@ -112,7 +112,7 @@ TEST(stated_excess_of_sds_is_what_a_small_table_has)
            "%.2f %%\n",
            100.0 * at_low.off, 100.0 * at_low.chance, 100.0 * at_low.stated,
            100.0 * at_low.stated_error, 100.0 * at_high.off, 100.0 * at_high.stated);
-    CHECK(at_low.stated > 3.0 * at_low.stated_error); /* there is something to be stated */
+    CHECK(at_low.stated > 3.0 * at_low.stated_error); /* the true excess is not negligible */
     CHECK(at_low.stated > MAX_SD_Z * at_low.chance);
     CHECK_Z(at_low.off, at_low.stated, error, MAX_SD_Z);
     CHECK_Z(at_high.off, at_high.stated, at_high.chance, MAX_SD_Z);

@@ -26,7 +26,7 @@ static void compare(const table *t, double ess, double max_rows, const char *set
     sbps_result_destroy(r);
 }
 
-TEST(rows_that_are_drawn_agree_with_quadrature)
+TEST(drawn_rows_agree_with_quadrature)
 {
     table t = simulate(500, -0.5, 1.2);
     compare(&t, 50000.0, 50.0, "");
@@ -54,7 +54,7 @@ static void with_prior(const char *text)
     table_free(&t);
 }
 
-TEST(any_prior_is_taken_as_it_is)
+TEST(any_prior_is_sampled_exactly)
 {
     with_prior("laplace(0,0.3)");
     with_prior("cauchy(1,0.3)");
