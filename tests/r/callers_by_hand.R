@@ -1,11 +1,11 @@
-# Callers that do not mean well: a condition, never a crash.
-source(file.path(commandArgs(TRUE)[1], "hold.R"))
+# Invalid arguments: a condition, never a crash.
+source(file.path(commandArgs(TRUE)[1], "checks.R"))
 library(sbps)
 quick <- function(...) suppressWarnings(sbps(..., ess = 10, chains = 1))
 with_column <- function(z) c(mtcars, list(z = z))
 of <- function(rows, ...) quick(am ~ wt, mtcars, family = sbps_model(rows, ...))
 
-# ---- what is handed over ----
+# ---- arguments ----
 refused("a formula", "sbps_bad_arg", "formula: expected a formula", quick(3, mtcars))
 refused("no data", "sbps_bad_arg", "expected a data frame", quick(mpg ~ wt, NULL))
 refused("no name", "sbps_bad_arg", "name of a file", quick(mpg ~ wt, NA_character_))
@@ -24,21 +24,21 @@ refused("seed", "sbps_bad_arg", "seed", sbps(mpg ~ wt, mtcars, seed = NaN))
 refused("ess", "sbps_bad_arg", "ess", sbps(mpg ~ wt, mtcars, ess = list(3)))
 refused("family", "sbps_bad_arg", "family", quick(mpg ~ wt, mtcars, family = function() 3))
 refused("prior", "sbps_bad_arg", "scale above 0", quick(mpg ~ wt, mtcars, prior = normal(0, -1)))
-hold("an error in the formula", grepl("inside", conditionMessage(condition_of(quick(mpg ~ stop("inside"), mtcars)))))
+check_that("an error in the formula", grepl("inside", conditionMessage(condition_of(quick(mpg ~ stop("inside"), mtcars)))))
 
-# ---- a fit that somebody meddled with ----
+# ---- a fit that was changed ----
 fit <- quick(mpg ~ wt, mtcars)
 refused("draws", "sbps_bad_arg", "draws: expected a whole number", posterior_predict(fit, draws = -1))
 refused("new rows", "sbps_bad_arg", "newdata", predict(fit, 3))
 refused("lacking", "sbps_bad_data", "column 'wt' is missing", predict(fit, mtcars["mpg"]))
-hold("NA among new rows", identical(is.na(predict(fit, data.frame(wt = c(NA, 2)))), c(TRUE, FALSE)))
+check_that("NA among new rows", identical(is.na(predict(fit, data.frame(wt = c(NA, 2)))), c(TRUE, FALSE)))
 broken <- fit
 broken$run <- raw(10)
 refused("other bytes", "sbps_bad_file", "not a run file", print(broken))
 broken$run <- fit$run[1:2000]
 refused("fewer bytes", "sbps_bad_file", "cut short", print(broken))
 broken$run <- NULL
-hold("no bytes", inherits(condition_of(print(broken)), "error"))
+check_that("no bytes", inherits(condition_of(print(broken)), "error"))
 set.seed(1)
 for (k in 1:10) {
     bytes <- fit$run
@@ -47,13 +47,13 @@ for (k in 1:10) {
     condition_of(suppressWarnings(capture.output(print(broken), diagnose(broken), predict(broken))))
 }
 saveRDS(fit, "fit.rds")
-hold("saved and reloaded", identical(predict(readRDS("fit.rds")), predict(fit)))
+check_that("saved and reloaded", identical(predict(readRDS("fit.rds")), predict(fit)))
 forked <- parallel::mclapply(1:2, function(seed) as.matrix(quick(mpg ~ wt, mtcars, seed = seed)), mc.cores = 2)
-hold("in forked processes", identical(forked[[2]], as.matrix(quick(mpg ~ wt, mtcars, seed = 2))))
+check_that("in forked processes", identical(forked[[2]], as.matrix(quick(mpg ~ wt, mtcars, seed = 2))))
 gone <- transform(mtcars)
 fit <- quick(mpg ~ wt, gone)
 rm(gone)
-hold("data removed", length(fitted(fit)) == 32)
+check_that("data removed", length(fitted(fit)) == 32)
 
 # ---- a model that is a function ----
 logistic <- function(w, x, y) {
@@ -64,10 +64,10 @@ own <- suppressWarnings(sbps(am ~ wt, mtcars, family = sbps_model(logistic, prio
 its <- sbps(am ~ wt, mtcars, family = binomial(), prior = "normal(0,2.5)", prior_intercept = "normal(0,10)")
 far <- abs(own$figures[, "mean"] - its$figures[, "mean"]) / sqrt(own$figures[, "mcse"]^2 + its$figures[, "mcse"]^2)
 cat(sprintf("logistic regression as a function: means within %.1f standard errors of the library's\n", max(far)))
-hold("the library's answer", max(far) < 3.5 && identical(names(coef(own)), c("(Intercept)", "wt")))
+check_that("the library's answer", max(far) < 3.5 && identical(names(coef(own)), c("(Intercept)", "wt")))
 named <- sbps_model(logistic, names = c("base", "slope"), prior_sd = c(10, 2.5), start = c(12, -4))
-hold("names", identical(names(coef(quick(am ~ wt, mtcars, family = named))), c("base", "slope")))
-hold("removed on the way", length(coef(of(function(w, x, y) {
+check_that("names", identical(names(coef(quick(am ~ wt, mtcars, family = named))), c("base", "slope")))
+check_that("removed on the way", length(coef(of(function(w, x, y) {
     if (exists("mtcars", globalenv(), inherits = FALSE)) rm(mtcars, envir = globalenv())
     if (stats::runif(1) < 0.01) gc()
     w[1] <- w[1]
@@ -81,12 +81,12 @@ refused("an error later", "sbps_bad_data", "function mine: late", of(function(w,
     logistic(w, x, y)
 }, prior_sd = c(10, 2.5)))
 refused("nothing", "sbps_bad_data", "expected a list of loglik and gradient", of(function(w, x, y) NULL))
-refused("lengths", "sbps_bad_data", "one a row", of(function(w, x, y) list(loglik = 1:99, gradient = x)))
+refused("lengths", "sbps_bad_data", "one per row", of(function(w, x, y) list(loglik = 1:99, gradient = x)))
 refused("a gradient's shape", "sbps_bad_data", "gradient: expected a matrix", of(function(w, x, y) list(loglik = y, gradient = y)))
 refused("another gradient", "sbps_bad_file", "is not the derivative of its loglik", of(function(w, x, y) list(loglik = drop(x %*% w), gradient = 2 * x)))
-refused("a jump", "sbps_bad_data", "left by a jump", of(function(w, x, y) invokeRestart("abort")))
+refused("a jump", "sbps_bad_data", "did not return normally", of(function(w, x, y) invokeRestart("abort")))
 out <- callCC(function(k) condition_of(of(function(w, x, y) k("over us"))))
-hold("a jump over us", inherits(out, "sbps_bad_data"))
+check_that("a jump over us", inherits(out, "sbps_bad_data"))
 refused("a fit within", "sbps_bad_data", "inner", of(function(w, x, y) {
     quick(mpg ~ wt, datasets::mtcars)
     stop("inner")

@@ -8,13 +8,13 @@ if ! Rscript --vanilla -e 'library(knitr)' >/dev/null 2>&1; then
     build=(--no-build-vignettes) check=(--ignore-vignettes)
 fi
 R CMD build "${build[@]}" sbps >build.log 2>&1 || { cat build.log; exit 1; }
-# No network: the package index is an empty one in this folder, and nothing asks for the time elsewhere.
+# No network: the package index is an empty one in this folder, and the check requests no time from a server.
 mkdir -p index/src/contrib
 : >index/src/contrib/PACKAGES
 export _R_CHECK_XREFS_REPOSITORIES_=file://$PWD/index
 export _R_CHECK_FORCE_SUGGESTS_=false _R_CHECK_CRAN_INCOMING_=false _R_CHECK_SYSTEM_CLOCK_=false _R_CHECK_FUTURE_FILE_TIMESTAMPS_=false
 R CMD check --as-cran --no-manual "${check[@]}" sbps_*.tar.gz >check.log 2>&1 || { cat check.log sbps.Rcheck/00install.out; exit 1; }
-# Warnings, but for those that say that a program of the check's own is not there.
+# Warnings, except those about missing programs of the check.
 awk '/(^| )(WARNING|ERROR)$/ { warning = $0; next } warning { if (!/(checkbashisms.* script|qpdf.*is needed)/) print warning, $0; warning = "" }' check.log >warnings.txt
 if [ -s warnings.txt ]; then cat check.log warnings.txt; exit 1; fi
 tail -n 5 check.log

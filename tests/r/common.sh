@@ -1,4 +1,4 @@
-# The package, installed against the library just built, into a folder of its own: R_LIBS names it.
+# Installs the package against the library just built into a temporary folder, which is in R_LIBS.
 set -euo pipefail
 root=$SBPS_SOURCE_DIR
 for program in Rscript make pkg-config; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# An interrupt ends a run that would never end, and the fit holds what was drawn.
+# An interrupt ends an endless run, and the fit has its draws.
 . "$(dirname "$0")/common.sh"
 install_package
 cat >endless.R <<'R'
@@ -8,11 +8,11 @@ fit <- sbps(mpg ~ wt, mtcars, ess = 1e12, progress = TRUE)
 stopifnot(fit$interrupted, nobs(fit) == 32, dim(as.matrix(fit))[1] > 0, all(is.finite(coef(fit))))
 cat("kept", coef(fit), "\n")
 R
-mkfifo told
-Rscript --vanilla endless.R >out.txt 2>told &
+mkfifo messages
+Rscript --vanilla endless.R >out.txt 2>messages &
 r=$!
-# Rounds are told behind carriage returns: the signal goes out when warm-up is long over. What follows is read so that nobody
-# waits for room.
+# Progress is printed after carriage returns: the signal is sent long after warm-up. The rest is read so that the pipe does
+# not fill up.
 {
     while read -r -d $'\r' round; do
         ess=$(sed -n 's/.*ESS \([0-9]*\) .*/\1/p' <<<"$round")
@@ -20,11 +20,11 @@ r=$!
     done
     kill -INT "$r"
     cat >rest.txt
-} <told
+} <messages
 code=0
 wait "$r" || code=$?
 grep -a 'kept' out.txt || { echo "code $code"; tail -c 600 rest.txt; exit 1; }
-grep -aq 'interrupted: the fit holds the draws made so far' rest.txt
+grep -aq 'interrupted: the fit has the draws so far' rest.txt
 
 # The same while a function of R is the model: it interrupts itself.
 cat >own.R <<'R'
@@ -42,4 +42,4 @@ cat("kept", coef(fit), "\n")
 R
 Rscript --vanilla own.R >out.txt 2>&1 || { tail -n 5 out.txt; exit 1; }
 grep -q kept out.txt
-grep -q 'interrupted: the fit holds the draws made so far' out.txt
+grep -q 'interrupted: the fit has the draws so far' out.txt

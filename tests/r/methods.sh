@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Rows as R has them, and methods, against R's own figures.
+# Rows of data frames, and methods, against R's own results.
 . "$(dirname "$0")/common.sh"
 install_package
 Rscript --vanilla "$root/tests/r/rows_by_hand.R" "$root/tests/r"

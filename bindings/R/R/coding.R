@@ -1,5 +1,5 @@
-# Formulas as R reads them, for a library that knows treatment contrasts and a list of functions: what else stands in them becomes
-# columns here, by R itself, and the formula names those. Where nothing else does, it is handed on as it was written.
+# Formulas of R for the library, which supports treatment contrasts and a list of functions. R computes other terms as columns, and the
+# formula refers to these. Without such terms the formula is passed on unchanged.
 known_functions <- c("log", "exp", "sqrt", "abs", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "tanh", "sinh", "cosh", "atan", "floor",
                      "ceiling", "I", "scale", "poly", "bs", "ns", "factor", "relevel", "cut", "offset", "+", "-", "*", "/", "^", "(", "c", "cbind",
                      "trials", "weights", "TRUE", "FALSE", "T", "F", "Inf")
@@ -14,7 +14,7 @@ library_knows <- function(x, known, outside = character()) {
     all(own %in% known) && !any(all.vars(x) %in% outside) && (!"factor" %in% own || is_call_of(x, "factor") && length(x) == 2 && is.name(x[[2]]))
 }
 
-# f of every piece of a formula that is no sign between pieces; of an offset f of what stands in it.
+# Applies f to every operand of a formula, and to the argument of an offset.
 map_pieces <- function(x, f) {
     if (!is_call_of(x, c(structure_words, "offset"))) return(f(x))
     power <- is_call_of(x, "^")
@@ -22,8 +22,8 @@ map_pieces <- function(x, f) {
     x
 }
 
-# Calls of functions that the library does not know, by the names of the columns that R makes of them.
-strange_calls <- function(formula, known = known_functions, outside = character()) {
+# Calls of functions that the library does not support, by the names of their columns.
+computed_calls <- function(formula, known = known_functions, outside = character()) {
     found <- list()
     note <- function(x) {
         if (is.call(x) && !library_knows(x, known, outside)) found[[text_of_call(x)]] <<- x
@@ -50,11 +50,11 @@ bars_of <- function(x) {
     unlist(lapply(as.list(x)[-1], bars_of), recursive = FALSE)
 }
 
-# The right side without its groups; 1 where nothing is left.
-without_bars <- function(x) {
+# The right side without its groups; NULL if there is nothing else.
+fixed_terms <- function(x) {
     if (is_call_of(x, "(") && length(bars_of(x))) return(NULL)
     if (!is_call_of(x, c("+", "-")) || !length(bars_of(x))) return(x)
-    kept <- lapply(as.list(x)[-1], without_bars)
+    kept <- lapply(as.list(x)[-1], fixed_terms)
     if (length(kept) == 1) return(if (!is.null(kept[[1]])) as.call(c(x[[1]], kept)))
     if (is.null(kept[[2]])) return(kept[[1]])
     if (is.null(kept[[1]])) return(if (is_call_of(x, "-")) call("-", kept[[2]]) else kept[[2]])
@@ -62,14 +62,14 @@ without_bars <- function(x) {
 }
 
 fixed_part <- function(formula) {
-    right <- without_bars(formula[[3]])
+    right <- fixed_terms(formula[[3]])
     formula[[3]] <- if (is.null(right)) 1 else right
     formula
 }
 
 used_levels <- function(x) if (all(tabulate(x, nlevels(x)) > 0)) x else droplevels(x)
 
-# What a column may be replaced by: numbers for its contrasts and, where a term wants every level, for all of them. NULL: it is numbers.
+# Columns that replace a factor or matrix: its contrasts, and all levels for terms that need them. NULL: the column is numeric.
 coding_of <- function(x, name) {
     if (is.matrix(x) && (is.numeric(x) || is.logical(x))) {
         columns <- if (ncol(x) == 1) name else paste0(name, if (is.null(colnames(x))) seq_len(ncol(x)) else colnames(x))
@@ -85,7 +85,7 @@ coding_of <- function(x, name) {
     list(kind = "factor", levels = levels(x), matrix = unname(contrast), names = paste0(name, columns), all = paste0(name, levels(x)), usual = usual)
 }
 
-# Its columns for rows x, by their names.
+# The columns of a coding for rows x, by their names.
 coded <- function(coding, x, name) {
     if (coding$kind == "matrix") {
         if (!is.matrix(x) || ncol(x) != length(coding$names)) raise("SBPS_BAD_DATA", sprintf("column '%s': expected a matrix of %d columns", name, length(coding$names)))
@@ -99,8 +99,8 @@ coded <- function(coding, x, name) {
     c(out, every[setdiff(coding$all, coding$names)])
 }
 
-# Columns with the coded ones beside them, which no other column may have the name of.
-put_coded <- function(columns, coding, name) {
+# Adds the coded columns. Other columns may not have their names.
+add_coded <- function(columns, coding, name) {
     new <- coded(coding, columns[[name]], name)
     twice <- setdiff(intersect(names(new), names(columns)), name)
     if (length(twice)) {
@@ -114,7 +114,7 @@ quoted <- function(names) sprintf("`%s`", names)
 
 bare <- function(name) gsub("^`|`$", "", name)
 
-# Without an intercept the first factor of all has every level, as in model.matrix.
+# Without an intercept the first factor has all levels, as in model.matrix.
 every_level <- function(table, codings, intercept) {
     if (intercept || !length(table)) return(table)
     factors <- names(Filter(function(x) x$kind == "factor", codings))
@@ -128,9 +128,9 @@ every_level <- function(table, codings, intercept) {
     table
 }
 
-# The terms of a right side, with coded columns in the places of their names.
-spell_terms <- function(right, codings, there) {
-    all <- as.data.frame(stats::setNames(rep(list(numeric()), length(there)), there), optional = TRUE)
+# The terms of a right side, with coded columns in place of names.
+format_terms <- function(right, codings, available) {
+    all <- as.data.frame(stats::setNames(rep(list(numeric()), length(available)), available), optional = TRUE)
     terms <- stats::terms(stats::as.formula(call("~", right)), data = all, keep.order = FALSE)
     table <- every_level(attr(terms, "factors"), codings, attr(terms, "intercept"))
     spelled <- vapply(seq_along(attr(terms, "term.labels")), function(j) {
@@ -146,15 +146,15 @@ spell_terms <- function(right, codings, there) {
     paste(c(attr(terms, "intercept"), spelled, offsets), collapse = " + ")
 }
 
-spell_bar <- function(bar, codings, there) {
-    sprintf("(%s %s %s)", spell_terms(bar[[2]], codings, there), as.character(bar[[1]]), text_of_call(bar[[3]]))
+format_bar <- function(bar, codings, available) {
+    sprintf("(%s %s %s)", format_terms(bar[[2]], codings, available), as.character(bar[[1]]), text_of_call(bar[[3]]))
 }
 
-# The formula that the library is given.
-spelled_formula <- function(formula, codings, there) {
+# The formula for the library, as text.
+format_formula <- function(formula, codings, available) {
     if (!length(codings)) return(text_of_call(formula))
-    fixed <- without_bars(formula[[3]])
-    bars <- vapply(bars_of(formula[[3]]), spell_bar, "", codings, there)
-    right <- spell_terms(if (is.null(fixed)) 1 else fixed, codings, there)
+    fixed <- fixed_terms(formula[[3]])
+    bars <- vapply(bars_of(formula[[3]]), format_bar, "", codings, available)
+    right <- format_terms(if (is.null(fixed)) 1 else fixed, codings, available)
     paste(text_of_call(formula[[2]]), "~", paste(c(right, bars), collapse = " + "))
 }

@@ -1,5 +1,5 @@
-# Columns that R computes from calls in a formula, for the rows of a fit and for new rows. As in lm, what a call takes from all rows of
-# the fit, such as knots or a mean, is written into the call that new rows are computed by: stats::makepredictcall does it.
+# Columns that R computes from calls in a formula, for the rows of a fit and for new rows. As in lm, statistics of all rows of the fit,
+# such as knots or a mean, become constants of the call for new rows, by stats::makepredictcall.
 
 differ <- function(name, values, rows) {
     raise("SBPS_BAD_DATA", sprintf("variable lengths differ: '%s' has %.0f values for %.0f rows", name, values, rows))
@@ -9,12 +9,12 @@ check_lengths <- function(columns, rows) {
     for (name in names(columns)) if (NROW(columns[[name]]) != rows) differ(name, NROW(columns[[name]]), rows)
 }
 
-# Of a data frame or a matrix; of a list by its first column. NA: there are no columns.
+# Rows of a data frame or a matrix; of a list by its first column. NA: no columns.
 count_rows <- function(data) {
     if (is.data.frame(data) || is.matrix(data)) nrow(data) else if (length(data)) NROW(data[[1]]) else NA
 }
 
-# bs and ns are known without library(splines), as in the library's own formulas.
+# Makes bs and ns available without library(splines), as in formulas of the command line.
 with_splines <- function(env) {
     if (exists("bs", env, mode = "function") && exists("ns", env, mode = "function")) return(env)
     own <- new.env(parent = env)
@@ -29,7 +29,7 @@ name_of_call <- function(x) {
     if (is_call_of(head, c("::", ":::"))) as.character(head[[3]]) else if (is.name(head)) as.character(head) else ""
 }
 
-# cut(x, 3) has intervals of equal width between the least and the greatest value: these, written out as cut.default makes them.
+# cut(x, 3) has intervals of equal width between the smallest and the largest value. Writes these breaks into the call, as cut.default.
 write_breaks <- function(call, data, env) {
     whole <- tryCatch(match.call(cut_arguments, call), error = function(e) NULL)
     if (is.null(whole$breaks)) return(call)
@@ -54,16 +54,16 @@ write_constants <- function(call, value, data, env) {
     later
 }
 
-# Functions that take a value for each row from that row alone: what stands in them is looked into.
+# Functions whose value for a row depends on that row only. Constants are written into their arguments.
 of_one_row <- c(setdiff(known_functions, c("scale", "poly", "bs", "ns", "factor", "relevel", "cut", "offset")), "pmin", "pmax", "ifelse", "as.numeric",
                 "as.vector", "round", "==", "!=", "<", "<=", ">", ">=", "&", "!")
 
 # The call with the constants of the calls inside it.
-settle_inside <- function(call, data, env) {
+fix_inner_constants <- function(call, data, env) {
     if (name_of_call(call) %in% c("function", "~", "with", "local", "quote")) return(call)
     for (k in seq_along(call)[-1]) {
         if (!is.call(call[[k]])) next
-        inner <- settle_inside(call[[k]], data, env)
+        inner <- fix_inner_constants(call[[k]], data, env)
         if (!name_of_call(inner) %in% of_one_row) {
             value <- tryCatch(eval(call[[k]], data, env), error = function(e) NULL)
             if (!is.null(value)) inner <- write_constants(inner, value, data, env)
@@ -73,9 +73,9 @@ settle_inside <- function(call, data, env) {
     call
 }
 
-# The call that new rows are computed by, where `value` is that of the fit's rows.
-later_call <- function(call, value, data, env) {
-    inside <- settle_inside(call, data, env)
+# The call for new rows, given its `value` for the fit's rows.
+new_data_call <- function(call, value, data, env) {
+    inside <- fix_inner_constants(call, data, env)
     if (!identical(inside, call)) {
         same <- tryCatch(isTRUE(all.equal(eval(inside, data, env), value)), error = function(e) FALSE)
         if (same) call <- inside
@@ -83,27 +83,27 @@ later_call <- function(call, value, data, env) {
     write_constants(call, value, data, env)
 }
 
-# Whether a row's value depends on which other rows there are: it is computed again of the latter half alone.
+# True if a row's value depends on the other rows: values are computed again from the second half of the rows.
 depends_on_rows <- function(later, value, data, rows, env) {
     half <- seq.int(rows %/% 2 + 1, length.out = rows - rows %/% 2)
     if (rows < 4) return(FALSE)
-    again <- tryCatch(suppressWarnings(eval(later, take_rows(data, half), env)), error = function(e) NULL)
+    again <- tryCatch(suppressWarnings(eval(later, select_rows(data, half), env)), error = function(e) NULL)
     if (is.null(again) || NROW(again) != length(half)) return(FALSE)
     plain <- function(x) if (is.factor(x)) as.character(x) else as.vector(x)
-    !isTRUE(all.equal(plain(take_rows(list(value), half)[[1]]), plain(again), tolerance = 1e-9))
+    !isTRUE(all.equal(plain(select_rows(list(value), half)[[1]]), plain(again), tolerance = 1e-9))
 }
 
-# What is kept of the calls of a formula for new rows: the calls, the columns of the data that they need, which of them are of the
-# response alone, and which have values that depend on the other rows.
+# The recipe of a formula for new rows: its calls, the columns that they need, the calls in the response, and the calls whose values
+# depend on other rows.
 recipe_of <- function(formula, calls, values, data, rows, env) {
-    later <- Map(function(call, value) later_call(call, value, data, env), calls, values)
+    later <- Map(function(call, value) new_data_call(call, value, data, env), calls, values)
     of_left <- text_of_call(formula[[2]])
     right <- formula
     right[[2]] <- quote(y)
     needs <- lapply(calls, function(x) intersect(all.vars(x), names(data)))
     used <- data[unique(unlist(needs))]
     depends <- if (is.na(rows)) character() else names(Filter(isTRUE, Map(function(x, value) depends_on_rows(x, value, used, rows, env), later, values)))
-    list(calls = later, needs = needs, response = setdiff(intersect(names(calls), of_left), names(strange_calls(right, character()))), depends = depends)
+    list(calls = later, needs = needs, response = setdiff(intersect(names(calls), of_left), names(computed_calls(right, character()))), depends = depends)
 }
 
 # The computed columns of new rows.
@@ -117,7 +117,7 @@ compute_new <- function(recipe, data, rows, env) {
         if (NROW(value) != rows) differ(name, NROW(value), rows)
         out[[name]] <- value
         if (name %in% recipe$depends) {
-            warning(sprintf("newdata: the values of '%s' depend on which rows there are; they are computed from the new rows alone", name), call. = FALSE)
+            warning(sprintf("newdata: the values of '%s' depend on the other rows; they are computed from the new rows only", name), call. = FALSE)
         }
     }
     out

@@ -1,21 +1,21 @@
-# What is handed over: columns that the formula names, as R has them.
+# Rows for the library: the columns that the formula names.
 
 # A data frame of columns of the same length, whatever their names.
 frame_from <- function(columns, rows = if (length(columns)) NROW(columns[[1]]) else 0L) {
     structure(columns, class = "data.frame", row.names = .set_row_names(rows))
 }
 
-# Names that a formula and options want of the data; all of them where it says `.`.
-wanted <- function(formula, there, also) {
+# Names of columns that a formula and options need; all columns if the formula contains `.`.
+required_names <- function(formula, available, also) {
     names <- unique(c(all.vars(formula), also))
-    if ("." %in% names) names <- union(setdiff(names, "."), there)
+    if ("." %in% names) names <- union(setdiff(names, "."), available)
     names
 }
 
-# Variables that are not in the data are looked for where the formula was written, as everywhere in R. Where one is nowhere, all
-# columns go along, so that the library can say which may be meant.
-gather <- function(formula, data, rows, also) {
-    names <- wanted(formula, names(data), also)
+# Variables that are not in the data are looked up in the environment of the formula, as in lm. If one is not found, all columns are
+# passed on, so that the library can suggest a name.
+collect_columns <- function(formula, data, rows, also) {
+    names <- required_names(formula, names(data), also)
     out <- data[intersect(names, names(data))]
     for (name in setdiff(names, names(data))) {
         value <- get0(name, environment(formula), mode = "any")
@@ -28,22 +28,22 @@ gather <- function(formula, data, rows, also) {
     out
 }
 
-# Columns behind the bars of a formula, whose levels need no order.
+# Grouping columns of a formula, whose levels need no order.
 grouping <- function(formula) unique(unlist(lapply(bars_of(formula), function(bar) all.vars(bar[[3]]))))
 
-# A vector as the library takes it: numbers, a factor whose levels keep their order, or the texts of a grouping column, which
-# are laid out as those of a file are.
+# A vector in the form of the library: numbers, a factor whose levels keep their order, or the strings of a grouping column, which
+# become levels as those of a file.
 column <- function(x, name, groups) {
     if (is.logical(x)) return(factor(x, levels = c(FALSE, TRUE)))
     if (is.factor(x)) return(used_levels(x))
     if (is.character(x)) return(if (groups) as.vector(x) else factor(x))
     if (!is.numeric(x) && !inherits(x, c("Date", "POSIXct", "difftime")) || inherits(x, "integer64") || !is.null(dim(x))) {
-        raise("SBPS_BAD_DATA", sprintf("column '%s' is of class '%s', expected numbers, factors, texts or logicals", name, class(x)[1]))
+        raise("SBPS_BAD_DATA", sprintf("column '%s' is of class '%s', expected numbers, factors, strings or logicals", name, class(x)[1]))
     }
     if (is.integer(x) && !anyNA(x)) as.vector(x) else as.double(x)
 }
 
-# Names of files, not a matrix of texts.
+# True for names of files, not for a character matrix.
 is_file <- function(data) is.character(data) && is.null(dim(data))
 
 # Columns of a sparse matrix of the package Matrix, as a plain one.
@@ -55,9 +55,9 @@ dense_of <- function(data, names) {
     out
 }
 
-# ---- weights, offset and subset, as glm has them ----
+# ---- weights, offset and subset, as in glm ----
 
-# An expression of columns, or the name of one as text; of a file's columns their names alone. NULL: nothing was said.
+# The value of an expression of columns, or the name of a column; for files only names. NULL: no argument.
 row_values <- function(expression, name, data, env) {
     if (is.null(expression)) return(NULL)
     if (is_file(data)) {
@@ -82,21 +82,21 @@ which_rows <- function(subset, rows) {
     which[!is.na(which)]
 }
 
-take_rows <- function(columns, which) lapply(columns, function(x) if (length(dim(x)) == 2) x[which, , drop = FALSE] else x[which])
+select_rows <- function(columns, which) lapply(columns, function(x) if (length(dim(x)) == 2) x[which, , drop = FALSE] else x[which])
 
-# ---- a data frame and what was made of it ----
+# ---- data frames and computed columns ----
 
-# Names that stand in a formula's terms by themselves, those behind the bars left aside.
-bare_names <- function(formula, there) {
+# Names that are terms of a formula by themselves, without grouping columns.
+bare_names <- function(formula, available) {
     found <- character()
     note <- function(x) {
         if (is.name(x)) found <<- c(found, as.character(x))
         x
     }
     for (bar in bars_of(formula[[3]])) map_pieces(bar[[2]], note)
-    fixed <- without_bars(formula[[3]])
+    fixed <- fixed_terms(formula[[3]])
     if (!is.null(fixed)) map_pieces(fixed, note)
-    if ("." %in% found) found <- c(found, setdiff(there, all.vars(formula[[2]])))
+    if ("." %in% found) found <- c(found, setdiff(available, all.vars(formula[[2]])))
     unique(setdiff(found, "."))
 }
 
@@ -110,13 +110,13 @@ set_contrasts <- function(columns, contrasts) {
     columns
 }
 
-# Columns that the library knows in the places of those it does not: where there is one of these, all factors are coded here, so that
-# R alone says which terms have contrasts and which have every level.
+# Replaces columns that the library does not support. If there is one, all factors are coded here, so that R determines which terms
+# have contrasts and which have all levels.
 code_columns <- function(columns, formula) {
     own <- intersect(bare_names(formula, names(columns)), names(columns))
     codings <- Map(coding_of, columns[own], own)
     codings <- if (all(vapply(codings, function(x) is.null(x) || x$usual, NA))) list() else Filter(Negate(is.null), codings)
-    for (name in names(codings)) columns <- put_coded(columns, codings[[name]], name)
+    for (name in names(codings)) columns <- add_coded(columns, codings[[name]], name)
     list(columns = columns[!vapply(columns, is.matrix, NA)], codings = codings)
 }
 
@@ -129,7 +129,7 @@ treat_missing <- function(frame, na.action) {
     frame
 }
 
-# Names in a formula's calls that are neither columns nor as long as the rows, such as the number of knots: R computes these calls.
+# Names in a formula's calls that are neither columns nor as long as the rows, such as the number of knots. R computes such calls.
 outside_names <- function(formula, data, rows) {
     names <- setdiff(all.vars(formula), c(names(data), ".", "T", "F"))
     Filter(function(name) {
@@ -139,39 +139,39 @@ outside_names <- function(formula, data, rows) {
 }
 
 # The variables of a formula, with the values of calls that R computes, as columns of the same rows.
-variables_of <- function(formula, values, data, rows, said) {
-    columns <- gather(formula, c(data[setdiff(names(data), names(values))], values), rows, said$also)
+variables_of <- function(formula, values, data, rows, arguments) {
+    columns <- collect_columns(formula, c(data[setdiff(names(data), names(values))], values), rows, arguments$also)
     if (is.na(rows)) rows <- count_rows(columns)
     if (!is.na(rows) && rows == 0) raise("SBPS_BAD_DATA", "data: the table has no rows")
     check_lengths(columns, rows)
-    for (name in names(said$own)) columns[[name]] <- of_rows(said$own[[name]], rows, said$part[[name]])
-    if (!is.null(said$subset)) columns <- take_rows(columns, which_rows(said$subset, NROW(columns[[1]])))
-    set_contrasts(columns, said$contrasts)
+    for (name in names(arguments$own)) columns[[name]] <- of_rows(arguments$own[[name]], rows, arguments$part[[name]])
+    if (!is.null(arguments$subset)) columns <- select_rows(columns, which_rows(arguments$subset, NROW(columns[[1]])))
+    set_contrasts(columns, arguments$contrasts)
 }
 
-# formula, data and what was said of rows -> rows that the library is given, the formula that it is given, and the recipe for new rows.
-frame_of <- function(formula, data, said) {
+# Rows and formula for the library, and the recipe for new rows.
+frame_of <- function(formula, data, arguments) {
     rows <- count_rows(data)
     data <- as.list(data)
     env <- with_splines(environment(formula))
     outside <- outside_names(formula, data, rows)
     for (known in list(known_functions, setdiff(known_functions, c("factor", "cut", "relevel")))) {
-        calls <- strange_calls(formula, known, outside)
+        calls <- computed_calls(formula, known, outside)
         named <- name_calls(formula, calls)
         values <- lapply(calls, eval, data, env)
-        coding <- code_columns(variables_of(named, values, data, rows, said), named)
+        coding <- code_columns(variables_of(named, values, data, rows, arguments), named)
         if (!length(coding$codings)) break
     }
     groups <- grouping(named[[3]])
     columns <- Map(function(x, name) column(x, name, name %in% groups), coding$columns, names(coding$columns))
     made <- unlist(lapply(coding$codings, function(x) c(x$names, x$all)))
-    there <- union(setdiff(names(columns), c(all.vars(named[[2]]), names(said$own), said$also, made)), names(coding$codings))
-    recipe <- c(recipe_of(formula, calls, values, data, rows, env), list(codings = coding$codings, there = there))
-    list(rows = treat_missing(frame_from(columns), said$na.action), text = spelled_formula(named, coding$codings, there), recipe = recipe)
+    available <- union(setdiff(names(columns), c(all.vars(named[[2]]), names(arguments$own), arguments$also, made)), names(coding$codings))
+    recipe <- c(recipe_of(formula, calls, values, data, rows, env), list(codings = coding$codings, there = available))
+    list(rows = treat_missing(frame_from(columns), arguments$na.action), text = format_formula(named, coding$codings, available), recipe = recipe)
 }
 
 # weights and offset of new rows: an offset is needed, weights are not.
-said_of_new <- function(fit, data, rows, env) {
+new_row_arguments <- function(fit, data, rows, env) {
     values <- list()
     for (name in names(fit$said)) {
         needed <- identical(unname(fit$options["offset"]), name)
@@ -183,11 +183,11 @@ said_of_new <- function(fit, data, rows, env) {
     values
 }
 
-# New rows by a fit's recipe.
+# New rows, by the recipe of a fit.
 new_rows <- function(fit, data) {
     if (inherits(data, "sparseMatrix")) {
         also <- fit$options[names(fit$options) %in% c("trials", "offset", "weights")]
-        if (is_plain(fit)) return(entries(data, wanted(fit$formula, colnames(data), also), list()))
+        if (is_plain(fit)) return(entries(data, required_names(fit$formula, colnames(data), also), list()))
         data <- dense_of(data, colnames(data))
     }
     if (is.matrix(data)) data <- as.data.frame(data)
@@ -204,14 +204,14 @@ new_rows <- function(fit, data) {
         new <- coded(fit$recipe$codings[[name]], columns[[name]], name)
         columns[names(new)] <- new
     }
-    said <- said_of_new(fit, data, rows, env)
-    columns[names(said)] <- said
+    arguments <- new_row_arguments(fit, data, rows, env)
+    columns[names(arguments)] <- arguments
     columns <- Filter(function(x) is.atomic(x) && is.null(dim(x)), columns)
     frame_from(if (length(columns)) columns else list("(rows)" = numeric(rows)), rows)
 }
 
-# A column of rows that are looked at one by one: the run knows what it is.
-row_cells <- function(x) {
+# A column of rows that are read one by one. The run file has its type.
+as_row_column <- function(x) {
     if (is.logical(x)) return(factor(x, levels = c(FALSE, TRUE)))
     if (is.factor(x) || is.character(x) || is.integer(x) && !anyNA(x)) x else as.double(x)
 }

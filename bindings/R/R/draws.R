@@ -1,24 +1,24 @@
-# Draws and what is read off them. Parameters have the names of the command line, but for the intercept, and but for parameters whose
-# names a column has: these have a number behind theirs, sigma.1. What a parameter is does not depend on its name: parts_of.
+# Draws and their summaries. Parameters have the names of the command line, except for the intercept and for parameters with the name
+# of a column, which get a number: sigma.1. The kind of a parameter does not depend on its name: parts_of.
 
-# What each parameter is: "fixed", "sd", "cor", "effect" or "auxiliary" such as sigma.
+# The kind of each parameter: "fixed", "sd", "cor", "effect" or "auxiliary" such as sigma.
 parts_of <- function(fit) fit$part
 
-# From the library's words for it. Of models that are functions, of which it knows no columns, all are fixed.
-part_words <- function(words, family) {
+# From the library's kinds. Parameters of models that are functions are all fixed.
+parameter_parts <- function(kinds, family) {
     known <- c(intercept = "fixed", coefficient = "fixed", sd = "sd", cor = "cor", effect = "effect")
-    part <- unname(known[words])
+    part <- unname(known[kinds])
     part[is.na(part)] <- if (any(!is.na(part)) || family == "cumulative") "auxiliary" else "fixed"
     part
 }
 
-final_names <- function(names, words) {
-    own <- words == "intercept" | all(words == "")
+final_names <- function(names, kinds) {
+    own <- kinds == "intercept" | all(kinds == "")
     names[own] <- sub("^intercept$", "(Intercept)", names[own])
     make.unique(names)
 }
 
-# Draws of an auxiliary parameter by its name, whatever the columns are called; NULL: the model has none.
+# Draws of an auxiliary parameter by its name; NULL: the model has none.
 auxiliary_draws <- function(fit, name) {
     own <- which(parts_of(fit) == "auxiliary" & fit$called == name)
     if (length(own)) as.vector(fit$draws[, , own[1]])
@@ -30,7 +30,7 @@ as.array.sbps <- function(x, ...) {
     out
 }
 
-# All chains one behind another.
+# All chains, one after another.
 as.matrix.sbps <- function(x, pars = NULL, regex_pars = NULL, ...) {
     draws <- x$draws
     out <- matrix(draws, ncol = dim(draws)[3], dimnames = list(NULL, dimnames(draws)[[3]]))
@@ -51,7 +51,7 @@ coef.sbps <- function(object, ...) {
     lapply(ranef.sbps(object), function(effects) coef_of(effects, fixed))
 }
 
-# Of every level: fixed effects, and its own added where it has them.
+# Coefficients of every level: fixed effects plus effects of the level.
 coef_of <- function(effects, fixed) {
     names <- union(names(fixed), names(effects))
     out <- lapply(names, function(name) {
@@ -64,8 +64,8 @@ coef_of <- function(effects, fixed) {
 vcov.sbps <- function(object, ...) cov(fixed_draws(object))
 
 posterior_interval.sbps <- function(object, prob = 0.9, type = "central", pars = NULL, regex_pars = NULL, ...) {
-    no_more(...)
-    if (!identical(type, "central")) raise("SBPS_BAD_ARG", "type: only central intervals are there")
+    no_further_arguments(...)
+    if (!identical(type, "central")) raise("SBPS_BAD_ARG", "type: only central intervals are supported")
     interval_of(as.matrix(object, pars, regex_pars), prob)
 }
 

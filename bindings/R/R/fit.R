@@ -1,24 +1,24 @@
-# sbps(): a formula, data and options become a fit.
+# sbps(): fits a formula to data.
 
-# Names that rstanarm has for what the library calls otherwise.
-family_word <- function(family, formula, data) {
+# The library's name of a family of R or rstanarm.
+family_name <- function(family, formula, data) {
     if (is.character(family)) return(family)
     if (inherits(family, "sbps_model")) return("function")
     if (is.function(family)) family <- family()
     if (!inherits(family, "family")) raise("SBPS_BAD_ARG", "family: expected one of R's, such as binomial(), or a name as text")
     of <- paste0(family$family, "(", family$link, ")")
-    if (family$family == "binomial") return(binomial_word(family$link, formula, data))
-    words <- c("gaussian(identity)" = "gaussian", "poisson(log)" = "poisson", "Gamma(log)" = "Gamma",
+    if (family$family == "binomial") return(binomial_family(family$link, formula, data))
+    supported <- c("gaussian(identity)" = "gaussian", "poisson(log)" = "poisson", "Gamma(log)" = "Gamma",
                "neg_binomial_2(log)" = "negbinomial", "student(identity)" = "student")
-    if (!of %in% names(words)) {
+    if (!of %in% names(supported)) {
         raise("SBPS_BAD_ARG", sprintf("family: %s is not supported, expected binomial (logit, probit), %s, or a name that the command line accepts",
-                                      of, paste(names(words), collapse = ", ")))
+                                      of, paste(names(supported), collapse = ", ")))
     }
-    words[[of]]
+    supported[[of]]
 }
 
-# One outcome a row, or successes of several trials? A name that is no model is left for the library to speak of.
-binomial_word <- function(link, formula, data) {
+# Bernoulli or binomial, by the response. Unknown links are passed on: the library reports the error.
+binomial_family <- function(link, formula, data) {
     if (link == "probit") return("binomial(probit)")
     if (link != "logit") return(sprintf("binomial(%s)", link))
     left <- formula[[2]]
@@ -33,12 +33,12 @@ option_text <- function(value, name) {
     if (isFALSE(value)) return("false")
     if (is.numeric(value)) value <- number(value)
     if (!is.character(value) || !length(value)) {
-        raise("SBPS_BAD_ARG", sprintf("%s: expected a text or a number", name))
+        raise("SBPS_BAD_ARG", sprintf("%s: expected a string or a number", name))
     }
     paste(value, collapse = ",")
 }
 
-# Options as the command line has them: _ stands for -, NULL for nothing said.
+# Options as on the command line: _ stands for -, NULL options are left out.
 options_of <- function(given) {
     given <- Filter(Negate(is.null), given)
     names <- gsub("_", "-", names(given), fixed = TRUE)
@@ -55,45 +55,45 @@ check_formula <- function(formula) {
     formula
 }
 
-# Can a matrix be handed over as it lies?
-lies_ready <- function(formula, data, said) {
-    is.double(data) && !is.null(colnames(data)) && !anyNA(data) && !length(said$own) && is.null(said$subset) &&
-        all(setdiff(c(all.vars(formula), said$also), c(".", "T", "F")) %in% colnames(data)) && !length(strange_calls(formula))
+# True if a matrix can be passed to the library without copying.
+is_borrowable <- function(formula, data, arguments) {
+    is.double(data) && !is.null(colnames(data)) && !anyNA(data) && !length(arguments$own) && is.null(arguments$subset) &&
+        all(setdiff(c(all.vars(formula), arguments$also), c(".", "T", "F")) %in% colnames(data)) && !length(computed_calls(formula))
 }
 
-# The rows as the routine takes them: a name, a matrix or columns; with the formula's text and what is done to new rows.
-handed <- function(formula, data, said) {
+# The rows for the C routine (a file name, a matrix or columns), the text of the formula, and the recipe for new rows.
+input_rows <- function(formula, data, arguments) {
     plain <- list(text = text_of_call(formula))
     if (is_file(data)) {
         if (!length(data) || anyNA(data)) raise("SBPS_BAD_ARG", "data: expected the name of a file")
-        if (!is.null(said$subset) || length(said$own)) raise("SBPS_BAD_ARG", "subset, weights and offset of a file's rows: expected names of its columns, as in weights = \"w\"")
+        if (!is.null(arguments$subset) || length(arguments$own)) raise("SBPS_BAD_ARG", "subset, weights and offset of a file's rows: expected names of its columns, as in weights = \"w\"")
         return(c(plain, list(rows = paste(path.expand(data), collapse = "\n"))))
     }
     if (inherits(data, "sparseMatrix")) {
-        rows <- entries_ready(formula, data, said)
+        rows <- borrowable_entries(formula, data, arguments)
         if (!is.null(rows)) return(c(plain, list(rows = rows)))
-        data <- dense_of(data, wanted(formula, colnames(data), said$also))
+        data <- dense_of(data, required_names(formula, colnames(data), arguments$also))
     }
-    if (is.matrix(data) && lies_ready(formula, data, said)) return(c(plain, list(rows = data)))
+    if (is.matrix(data) && is_borrowable(formula, data, arguments)) return(c(plain, list(rows = data)))
     if (is.matrix(data) && is.null(colnames(data))) raise("SBPS_BAD_ARG", "data: expected a matrix with names of its columns")
     if (is.matrix(data)) data <- as.data.frame(data)
     if (!is.list(data)) raise("SBPS_BAD_ARG", "data: expected a data frame, a matrix or the name of a file")
-    frame_of(formula, data, said)
+    frame_of(formula, data, arguments)
 }
 
-# What users of rstanarm may say that has no part here, and what has another name.
+# Arguments of rstanarm that are ignored or have another name here.
 from_rstanarm <- function(more) {
-    if (isTRUE(more$prior_PD)) raise("SBPS_BAD_ARG", "prior_PD: draws from the prior are not there")
+    if (isTRUE(more$prior_PD)) raise("SBPS_BAD_ARG", "prior_PD: draws from the prior are not supported")
     if (!is.null(more$algorithm) && !identical(more$algorithm, "sampling")) raise("SBPS_BAD_ARG", "algorithm: expected \"sampling\"")
-    if (!is.null(more$prior_covariance)) warning("prior_covariance: standard deviations have prior_sd, correlations prior_cor; the defaults are taken", call. = FALSE)
+    if (!is.null(more$prior_covariance)) warning("prior_covariance is ignored: use prior_sd for standard deviations and prior_cor for correlations", call. = FALSE)
     if (!is.null(more$cores) && is.null(more$threads)) more$threads <- more$cores
     idle <- c("iter", if (!is.null(more$iter)) "warmup", "thin", "adapt_delta", "control", "QR", "init", "save_warmup", "open_progress", "mean_PPD")
-    told <- setdiff(intersect(names(more), idle), "mean_PPD")
-    if (length(told)) message(paste(told, collapse = ", "), ": no part here, the run stops at the effective sample size `ess`")
+    ignored <- setdiff(intersect(names(more), idle), "mean_PPD")
+    if (length(ignored)) message(paste(ignored, collapse = ", "), ": ignored, the run stops at the effective sample size `ess`")
     more[setdiff(names(more), c(idle, "algorithm", "prior_PD", "prior_covariance", "cores", "refresh", "model", "x", "y", "sparse"))]
 }
 
-# Of a call that holds data itself, as do.call makes them, only the head is told.
+# The call as text. Arguments that contain data, as do.call makes them, are replaced by dots.
 command_of <- function(call) {
     large <- vapply(as.list(call), function(x) !is.language(x) && utils::object.size(x) > 10000, NA)
     call[large] <- list(quote(...))
@@ -102,11 +102,11 @@ command_of <- function(call) {
 
 column_names <- function(data) if (is.matrix(data) || inherits(data, "sparseMatrix")) colnames(data) else names(data)
 
-# Names that no other column has, as near as can be to these.
+# These names, changed if necessary so that they differ from existing columns.
 unused_names <- function(names, taken) utils::tail(make.unique(c(unique(as.character(taken)), names)), length(names))
 
-# What was said of rows beside formula and data: columns of their own, names of columns, which rows.
-said_of_rows <- function(expressions, more, data, contrasts, na.action, formula) {
+# The arguments weights, offset and subset: as values, or as names of columns.
+row_arguments <- function(expressions, more, data, contrasts, na.action, formula) {
     env <- environment(formula)
     values <- Map(function(x, name) row_values(x, name, data, env), expressions, names(expressions))
     values <- Filter(Negate(is.null), values)
@@ -124,64 +124,64 @@ sbps <- function(formula, data = list(), family = gaussian(), prior = NULL, prio
     call <- match.call()
     formula <- check_formula(formula)
     more <- list(...)
-    if (length(more) && (is.null(names(more)) || any(names(more) == ""))) raise("SBPS_BAD_ARG", "options stand by their names, as in chains = 4")
+    if (length(more) && (is.null(names(more)) || any(names(more) == ""))) raise("SBPS_BAD_ARG", "options need names, as in chains = 4")
     if (!is.null(more$refresh) && missing(progress)) progress <- progress && more$refresh > 0
     more <- from_rstanarm(more)
     if (is.null(na.action)) na.action <- "na.omit"
     if (is_file(data) && is.null(more$missing) && !identical(match.fun(na.action), stats::na.fail)) more$missing <- "drop"
     expressions <- list(weights = substitute(weights), offset = substitute(offset), subset = substitute(subset))
-    said <- said_of_rows(expressions, more, data, contrasts, na.action, formula)
-    made <- c(list(call = call, formula = formula, family = family), handed(formula, data, said))
-    made$said <- stats::setNames(expressions[said$part], names(said$own))
-    made$word <- family_word(family, formula, made$rows)
-    fit <- sampled(made, c(list(prior = prior, prior_intercept = prior_intercept, seed = seed, ess = ess), said$names, more), ranef, progress)
-    warn_of(fit)
+    arguments <- row_arguments(expressions, more, data, contrasts, na.action, formula)
+    made <- c(list(call = call, formula = formula, family = family), input_rows(formula, data, arguments))
+    made$said <- stats::setNames(expressions[arguments$part], names(arguments$own))
+    made$word <- family_name(family, formula, made$rows)
+    fit <- run_sampler(made, c(list(prior = prior, prior_intercept = prior_intercept, seed = seed, ess = ess), arguments$names, more), ranef, progress)
+    issue_warnings(fit)
     fit
 }
 
-# All that is known before a run, and what was said, becomes a fit.
-sampled <- function(made, given, ranef, progress) {
+# Runs the sampler and returns the fit.
+run_sampler <- function(made, given, ranef, progress) {
     rows <- made$rows
     own <- if (inherits(made$family, "sbps_model")) made$family
     given <- c(list(formula = made$text, family = if (is.null(own)) made$word), if (!is.null(own)) list(threads = 1), given)
     if (has_groups(made$formula) && isTRUE(ranef) && is.null(given$ranef)) given$ranef <- "all"
-    kept <- output_of(given, rows)
+    kept <- output_path(given, rows)
     given <- options_of(priors_given(given, made))
     path <- tempfile("sbps", fileext = ".nc")
     on.exit(unlink(path))
-    told <- answer(.Call(r_sample, rows, colnames(rows), given, command_of(made$call), c(path, kept), isTRUE(progress), model_handed(own)))
+    report <- result_or_error(.Call(r_sample, rows, colnames(rows), given, command_of(made$call), c(path, kept), isTRUE(progress), model_argument(own)))
     made$data <- rows
-    fit_of(path, told, c(made[setdiff(names(made), c("rows", "text"))], list(options = given)))
+    fit_of(path, report, c(made[setdiff(names(made), c("rows", "text"))], list(options = given)))
 }
 
-# Names of columns that were made here: R has them without quotes.
+# Names of columns that were computed here, which need no quotes.
 recipe_names <- function(recipe) c(names(recipe$calls), unlist(lapply(recipe$codings, function(x) c(x$names, x$all))))
 
-fit_of <- function(path, told, made) {
-    draws <- answer(.Call(r_draws, path))
-    figures <- answer(.Call(r_parameters, path))
-    words <- attr(figures, "part")
+fit_of <- function(path, report, made) {
+    draws <- result_or_error(.Call(r_draws, path))
+    figures <- result_or_error(.Call(r_parameters, path))
+    kinds <- attr(figures, "part")
     attr(figures, "part") <- NULL
     called <- stripped(rownames(figures), made$recipe)
-    rownames(figures) <- final_names(called, words)
+    rownames(figures) <- final_names(called, kinds)
     dimnames(draws) <- list(NULL, NULL, rownames(figures))
     bytes <- readBin(path, "raw", file.size(path))
-    structure(c(made, told, list(draws = draws, figures = figures, called = called, part = part_words(words, made$word), run = bytes)), class = "sbps")
+    structure(c(made, report, list(draws = draws, figures = figures, called = called, part = parameter_parts(kinds, made$word), run = bytes)), class = "sbps")
 }
 
-# The command line's warnings, as R's.
-warn_of <- function(fit) {
-    tell <- function(...) warning(sprintf(...), call. = FALSE)
+# Issues the warnings of the command line as warnings of R.
+issue_warnings <- function(fit) {
+    warn <- function(...) warning(sprintf(...), call. = FALSE)
     if (nzchar(fit$notes) && is.character(fit$data)) message(trimws(fit$notes))
-    for (sentence in fit$warnings) tell("%s", sentence)
-    if (fit$interrupted) tell("interrupted: the fit holds the draws made so far")
+    for (sentence in fit$warnings) warn("%s", sentence)
+    if (fit$interrupted) warn("interrupted: the fit has the draws so far")
     rhat <- suppressWarnings(max(fit$figures[, "rhat"], na.rm = TRUE))
     bias <- suppressWarnings(max(abs(fit$figures[, "bias"]), na.rm = TRUE))
     budget <- if ("bias-budget" %in% names(fit$options)) as.numeric(fit$options["bias-budget"]) else 0.02
-    if (!is.finite(rhat)) tell("too few draws to check whether the chains agree")
-    else if (rhat > 1.01) tell("the chains have not converged: R-hat %.3f > 1.01; diagnose() says more", rhat)
+    if (!is.finite(rhat)) warn("too few draws to check whether the chains agree")
+    else if (rhat > 1.01) warn("the chains have not converged: R-hat %.3f > 1.01; see diagnose()", rhat)
     if (is.finite(bias) && bias > budget) {
-        tell("the stated bias of %.4f posterior sd is above the budget of %g; diagnose() says more", bias, budget)
+        warn("the stated bias of %.4f posterior sd is above the budget of %g; see diagnose()", bias, budget)
     }
 }
 

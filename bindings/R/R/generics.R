@@ -1,21 +1,21 @@
-# Generics that others have, too. Ours know fits of ours and hand all else on, so that it does not matter which package
-# was attached last; theirs know our methods as soon as they are loaded (NAMESPACE).
-there <- function(package) requireNamespace(package, quietly = TRUE)
+# Generics that other packages have, too. Ours dispatch other objects to those packages, so that the order of attaching does not
+# matter; our methods are registered with theirs when they are loaded (NAMESPACE).
+is_installed <- function(package) requireNamespace(package, quietly = TRUE)
 
-hand_on <- function(package, name, object, ...) {
-    if (!there(package)) stop(sprintf("%s: no method for an object of class '%s'", name, class(object)[1]), call. = FALSE)
+dispatch_to <- function(package, name, object, ...) {
+    if (!is_installed(package)) stop(sprintf("%s: no method for an object of class '%s'", name, class(object)[1]), call. = FALSE)
     getExportedValue(package, name)(object, ...)
 }
 
-elsewhere <- function(package, name) function(object, ...) hand_on(package, name, object, ...)
-x_elsewhere <- function(package, name) function(x, ...) hand_on(package, name, x, ...)
+default_method <- function(package, name) function(object, ...) dispatch_to(package, name, object, ...)
+default_method_x <- function(package, name) function(x, ...) dispatch_to(package, name, x, ...)
 
-# A package that a method draws or computes with.
+# Raises an error if a package that a method needs is missing.
 need <- function(package, name) {
-    if (!there(package)) raise("SBPS_BAD_ARG", sprintf("%s: the package '%s' is not there", name, package))
+    if (!is_installed(package)) raise("SBPS_BAD_ARG", sprintf("%s: the package '%s' is not installed", name, package))
 }
 
-no_more <- function(...) {
+no_further_arguments <- function(...) {
     names <- names(list(...))
     if (...length()) raise("SBPS_BAD_ARG", sprintf("no argument is called '%s' here", if (is.null(names)) "" else names[nzchar(names)][1]))
 }
@@ -43,25 +43,25 @@ glance <- function(x, ...) UseMethod("glance")
 se <- function(object, ...) UseMethod("se")
 diagnose <- function(object, ...) UseMethod("diagnose")
 
-# Registered as default methods: called fixef.default, R would find ours where it looks for theirs.
-fixef_elsewhere <- elsewhere("nlme", "fixef")
-ranef_elsewhere <- elsewhere("nlme", "ranef")
-VarCorr_elsewhere <- function(x, sigma = 1, ...) hand_on("nlme", "VarCorr", x, sigma = sigma, ...)
-ngrps_elsewhere <- elsewhere("lme4", "ngrps")
-posterior_interval_elsewhere <- elsewhere("rstantools", "posterior_interval")
-posterior_linpred_elsewhere <- elsewhere("rstantools", "posterior_linpred")
-posterior_epred_elsewhere <- elsewhere("rstantools", "posterior_epred")
-posterior_predict_elsewhere <- elsewhere("rstantools", "posterior_predict")
-predictive_interval_elsewhere <- elsewhere("rstantools", "predictive_interval")
-predictive_error_elsewhere <- elsewhere("rstantools", "predictive_error")
-log_lik_elsewhere <- elsewhere("rstantools", "log_lik")
-bayes_R2_elsewhere <- elsewhere("rstantools", "bayes_R2")
-prior_summary_elsewhere <- elsewhere("rstantools", "prior_summary")
-nsamples_elsewhere <- elsewhere("rstantools", "nsamples")
-pp_check_elsewhere <- elsewhere("bayesplot", "pp_check")
-loo_elsewhere <- x_elsewhere("loo", "loo")
-waic_elsewhere <- x_elsewhere("loo", "waic")
-loo_compare_elsewhere <- x_elsewhere("loo", "loo_compare")
-tidy_elsewhere <- x_elsewhere("generics", "tidy")
-glance_elsewhere <- x_elsewhere("generics", "glance")
-se_elsewhere <- elsewhere("rstanarm", "se")
+# Registered as default methods. With the name fixef.default, generics of other packages would find them, too.
+fixef_elsewhere <- default_method("nlme", "fixef")
+ranef_elsewhere <- default_method("nlme", "ranef")
+VarCorr_elsewhere <- function(x, sigma = 1, ...) dispatch_to("nlme", "VarCorr", x, sigma = sigma, ...)
+ngrps_elsewhere <- default_method("lme4", "ngrps")
+posterior_interval_elsewhere <- default_method("rstantools", "posterior_interval")
+posterior_linpred_elsewhere <- default_method("rstantools", "posterior_linpred")
+posterior_epred_elsewhere <- default_method("rstantools", "posterior_epred")
+posterior_predict_elsewhere <- default_method("rstantools", "posterior_predict")
+predictive_interval_elsewhere <- default_method("rstantools", "predictive_interval")
+predictive_error_elsewhere <- default_method("rstantools", "predictive_error")
+log_lik_elsewhere <- default_method("rstantools", "log_lik")
+bayes_R2_elsewhere <- default_method("rstantools", "bayes_R2")
+prior_summary_elsewhere <- default_method("rstantools", "prior_summary")
+nsamples_elsewhere <- default_method("rstantools", "nsamples")
+pp_check_elsewhere <- default_method("bayesplot", "pp_check")
+loo_elsewhere <- default_method_x("loo", "loo")
+waic_elsewhere <- default_method_x("loo", "waic")
+loo_compare_elsewhere <- default_method_x("loo", "loo_compare")
+tidy_elsewhere <- default_method_x("generics", "tidy")
+glance_elsewhere <- default_method_x("generics", "glance")
+se_elsewhere <- default_method("rstanarm", "se")

@@ -1,4 +1,4 @@
-# Effects of groups, their standard deviations and correlations, from the names of parameters.
+# Group effects, their standard deviations and correlations, by the names of parameters.
 effect_name <- function(names, of_column) if (of_column) names else sub("^Intercept$", "(Intercept)", names)
 
 # Whether effects called Intercept are of a column of that name.

@@ -1,4 +1,4 @@
-# Leave-one-out and comparisons: the library's own words, and the package loo's objects.
+# Leave-one-out and comparisons: the library's report, and objects of the package loo.
 sbps_loo <- function(fit, seed = 1) as_text(text_of(fit, "loo", whole(seed, "seed"), rows = TRUE))
 
 loo.sbps <- function(x, ...) {
@@ -13,7 +13,7 @@ waic.sbps <- function(x, ...) {
     loo::waic(log_lik.sbps(x), ...)
 }
 
-# Fits side by side, by their names.
+# Compares fits, by their names.
 loo_compare.sbps <- function(x, ..., criterion = c("loo", "waic")) {
     need("loo", "loo_compare")
     measure <- switch(match.arg(criterion), loo = loo.sbps, waic = waic.sbps)

@@ -1,4 +1,4 @@
-# What people know from rstanarm, lme4 and broom.
+# Methods as in rstanarm, lme4 and broom.
 sigma.sbps <- function(object, ...) {
     sigma <- auxiliary_draws(object, "sigma")
     if (is.null(sigma)) 1 else median(sigma)
@@ -14,7 +14,7 @@ se.sbps <- function(object, ...) apply(as.matrix(object)[, parts_of(object) != "
 nsamples.sbps <- function(object, ...) prod(dim(object$draws)[1:2])
 
 confint.sbps <- function(object, parm, level = 0.95, ...) {
-    raise("SBPS_BAD_ARG", "confint: draws have posterior intervals; posterior_interval(fit, prob = 0.95) gives them")
+    raise("SBPS_BAD_ARG", "confint: use posterior_interval(fit, prob = 0.95)")
 }
 
 # ---- summary ----
@@ -27,7 +27,7 @@ chosen <- function(names, pars, regex_pars) {
 }
 
 summary.sbps <- function(object, pars = NULL, regex_pars = NULL, probs = NULL, ..., digits = 3) {
-    no_more(...)
+    no_further_arguments(...)
     figures <- object$figures
     own <- chosen(rownames(figures), pars, regex_pars)
     asked <- !is.null(pars) || !is.null(regex_pars) || !is.null(probs)
@@ -73,7 +73,7 @@ glance.sbps <- function(x, ...) {
                max.rhat = max(x$figures[, "rhat"]), row.names = NULL)
 }
 
-# ---- pictures, by bayesplot ----
+# ---- plots, by bayesplot ----
 
 bayesplot_function <- function(kind, name) {
     need("bayesplot", kind)
@@ -97,7 +97,7 @@ plot.sbps <- function(x, plotfun = "intervals", pars = NULL, regex_pars = NULL, 
 # A column by its name, or values.
 of_column <- function(x, rows) if (is.character(x) && length(x) == 1) rows[[x]] else x
 
-# Panels are few, lines some; of single numbers NULL: all draws.
+# Default numbers of replications: few panels, more lines; NULL: all draws.
 usual_nreps <- function(plotfun) {
     if (grepl("hist|boxplot|freqpoly|violin|error_binned|scatter$", plotfun)) return(5)
     if (grepl("overlay", plotfun)) 50
@@ -110,7 +110,7 @@ pp_check.sbps <- function(object, plotfun = "dens_overlay", nreps = NULL, seed =
     more <- list(...)
     for (name in intersect(names(more), c("group", "x"))) more[[name]] <- of_column(more[[name]], rows)
     if (grepl("error_binned", plotfun)) {
-        return(do.call(draw, c(list(share_of(object, rows), posterior_epred.sbps(object, draws = nreps)), more)))
+        return(do.call(draw, c(list(proportion_of(object, rows), posterior_epred.sbps(object, draws = nreps)), more)))
     }
     do.call(draw, c(list(outcome_of(object, rows), posterior_predict.sbps(object, draws = nreps, seed = seed)), more))
 }

@@ -1,4 +1,4 @@
-# A model as a function of some rows, in the place of a family.
+# A model as a function of a block of rows, in place of a family.
 sbps_model <- function(rows, names = NULL, start = NULL, prior_sd = NULL, name = "mine") {
     if (!is.function(rows)) raise("SBPS_BAD_ARG", "rows: expected a function of w, x and y")
     sizes <- c(length(names), length(start), length(prior_sd))
@@ -16,25 +16,25 @@ print.sbps_model <- function(x, ...) {
 }
 
 # Evaluates the function on n rows. Returns log densities, and gradients row after row, as the C routine expects them.
-checked_answer <- function(told, n, dim) {
-    if (!is.list(told) || is.null(told$loglik) || is.null(told$gradient)) stop("expected a list of loglik and gradient", call. = FALSE)
-    if (!is.numeric(told$loglik) || length(told$loglik) != n) stop(sprintf("loglik: expected %d numbers, one a row", n), call. = FALSE)
-    gradient <- told$gradient
+check_values <- function(values, n, dim) {
+    if (!is.list(values) || is.null(values$loglik) || is.null(values$gradient)) stop("expected a list of loglik and gradient", call. = FALSE)
+    if (!is.numeric(values$loglik) || length(values$loglik) != n) stop(sprintf("loglik: expected %d numbers, one per row", n), call. = FALSE)
+    gradient <- values$gradient
     if (is.null(dim(gradient)) && dim == 1) gradient <- matrix(gradient, ncol = 1)
     if (!is.numeric(gradient) || !identical(dim(gradient), c(n, dim))) stop(sprintf("gradient: expected a matrix of %d rows and %d columns", n, dim), call. = FALSE)
-    list(as.double(told$loglik), as.double(t(gradient)))
+    list(as.double(values$loglik), as.double(t(gradient)))
 }
 
-# Errors come back as their sentences, an interrupt as NULL, a jump as an error.
+# Returns errors as their messages, an interrupt as NULL, and other jumps as errors.
 guard <- function(rows) {
-    jumped <- function() stop("the function left by a jump", call. = FALSE)
+    jumped <- function() stop("the function did not return normally", call. = FALSE)
     function(w, x, y) {
-        tryCatch(withRestarts(checked_answer(rows(w, x, y), length(y), length(w)), abort = jumped),
+        tryCatch(withRestarts(check_values(rows(w, x, y), length(y), length(w)), abort = jumped),
                  error = function(e) paste0(conditionMessage(e), ""), interrupt = function(e) NULL)
     }
 }
 
-model_handed <- function(model) {
+model_argument <- function(model) {
     if (is.null(model)) return(NULL)
     real <- function(x) if (!is.null(x)) as.double(x)
     list(guard(model$rows), model$name, model$names, real(model$start), real(model$prior_sd), as.double(model$dim))

@@ -1,7 +1,7 @@
-# A file that the user wants a run in. What `sbps sample -o` refuses is refused here, before anything is computed.
+# The output file of a run. What `sbps sample -o` refuses is refused here, before the run.
 endings <- c(".nc", ".stan.csv", ".csv")
 
-# The files that are written: Stan's format has one for each chain.
+# The files of an output path: Stan's format has one per chain.
 output_files <- function(path, chains) {
     if (endsWith(path, ".stan.csv")) sprintf("%s_%d.csv", substr(path, 1, nchar(path) - 4), seq_len(chains)) else path
 }
@@ -19,7 +19,7 @@ check_output_file <- function(path, rows, others) {
 }
 
 # The path of the option `output`; NULL: none.
-output_of <- function(given, rows) {
+output_path <- function(given, rows) {
     path <- given$output
     if (is.null(path)) return(NULL)
     if (!is.character(path) || length(path) != 1 || is.na(path) || !nzchar(path)) raise("SBPS_BAD_ARG", "output: expected the name of a file")

@@ -1,4 +1,4 @@
-# What draws say of rows: the fit's own, or new ones.
+# Predictions for the rows of the fit, or for new rows.
 whole <- function(x, name, least = 0) {
     if (!is.numeric(x) || length(x) != 1 || !is.finite(x) || x < least || x >= 2^53) raise("SBPS_BAD_ARG", sprintf("%s: expected a whole number from %d on", name, least))
     floor(x)
@@ -8,8 +8,8 @@ predictions <- function(fit, newdata, kind, new_levels, draws, most = NULL, seed
     to <- tempfile("sbps", fileext = ".csv")
     on.exit(unlink(to))
     numbers <- as.double(c(draws, if (is.null(most)) 0 else whole(most, "draws", 1), if (is.null(seed)) 1 else whole(seed, "seed"), 0))
-    answer(with_rows(fit, newdata, function(run, rows) .Call(r_predict, run, rows, c(kind, new_levels), numbers, to)))
-    suppressWarnings(read.csv(to, colClasses = c(class = "character"))) # of numbers there is no column class
+    result_or_error(with_rows(fit, newdata, function(run, rows) .Call(r_predict, run, rows, c(kind, new_levels), numbers, to)))
+    suppressWarnings(read.csv(to, colClasses = c(class = "character"))) # models of numbers have no column class
 }
 
 row_summaries <- function(fit, newdata, kind, new_levels) {
@@ -21,34 +21,34 @@ is_empty <- function(data) length(dim(data)) == 2 && nrow(data) == 0
 
 # Draws x rows; of models of classes draws x rows x classes.
 row_draws <- function(fit, newdata, kind, new_levels, most, seed) {
-    if (is_empty(newdata)) return(matrix(numeric(), length(drawn_at(fit, most)), 0))
-    told <- predictions(fit, newdata, kind, new_levels, TRUE, most, seed)
-    values <- unname(t(as.matrix(told[, startsWith(names(told), "draw"), drop = FALSE])))
-    if (is.null(told$class)) return(values)
-    classes <- unique(told$class)
-    by_class <- lapply(classes, function(class) values[, told$class == class, drop = FALSE])
+    if (is_empty(newdata)) return(matrix(numeric(), length(draw_indices(fit, most)), 0))
+    predicted <- predictions(fit, newdata, kind, new_levels, TRUE, most, seed)
+    values <- unname(t(as.matrix(predicted[, startsWith(names(predicted), "draw"), drop = FALSE])))
+    if (is.null(predicted$class)) return(values)
+    classes <- unique(predicted$class)
+    by_class <- lapply(classes, function(class) values[, predicted$class == class, drop = FALSE])
     array(unlist(by_class), c(dim(by_class[[1]]), length(classes)), list(NULL, NULL, classes))
 }
 
-# Evenly spaced draws, so many of them; NULL: all.
-drawn_at <- function(fit, most) {
+# Indices of `most` evenly spaced draws; NULL: all.
+draw_indices <- function(fit, most) {
     all <- nsamples.sbps(fit)
     if (is.null(most)) seq_len(all) else unique(round(seq(1, all, length.out = min(whole(most, "draws", 1), all))))
 }
 
-levels_word <- function(allow) if (isTRUE(allow)) "prior" else "error"
+new_levels_option <- function(allow) if (isTRUE(allow)) "prior" else "error"
 
-# re.form as in lme4: NULL is all groups' effects, NA and ~0 none.
+# re.form as in lme4: NULL: effects of all groups; NA and ~0: none.
 without_groups <- function(re.form) {
     if (is.null(re.form)) return(FALSE)
     if (length(re.form) == 1 && is.na(re.form) || inherits(re.form, "formula") && identical(re.form[[2]], 0)) return(TRUE)
     raise("SBPS_BAD_ARG", "re.form: expected NULL for the effects of all groups, or NA for none")
 }
 
-# ---- linear predictors of fixed effects alone, by R's own design ----
+# ---- linear predictors of fixed effects, by R's design matrix ----
 
-# R's design of fixed effects for `rows`, by what is known of the fit's `own`, and the offset that the formula has. It is made of the
-# formula that the library was given, in which columns that R coded stand by themselves.
+# R's design matrix of fixed effects for `rows`, with levels of the fit's rows `own`, and the offset of the formula. It uses the formula
+# that was passed to the library, in which columns that R coded are terms.
 design_of <- function(fit, own, rows) {
     text <- if (is.null(fit$text)) fit$options[["formula"]] else fit$text
     formula <- fixed_part(stats::as.formula(text, with_splines(environment(fit$formula))))
@@ -74,8 +74,8 @@ fixed_linpred <- function(fit, newdata, draws) {
     design <- design_of(fit, fit$data, rows)
     colnames(design$x) <- stripped(colnames(design$x), fit$recipe)
     values <- fixed_draws(fit)
-    values <- values[drawn_at(fit, draws), , drop = FALSE]
-    if (!setequal(colnames(values), colnames(design$x))) raise("SBPS_BAD_ARG", "re.form: R makes another design of this formula, which is not there")
+    values <- values[draw_indices(fit, draws), , drop = FALSE]
+    if (!setequal(colnames(values), colnames(design$x))) raise("SBPS_BAD_ARG", "re.form: the design matrix of R differs for this formula, which is not supported")
     offset <- design$offset
     named <- unname(fit$options["offset"])
     if (!is.na(named)) offset <- (if (is.null(offset)) 0 else offset) + as.data.frame(rows, optional = TRUE)[[named]]
@@ -88,27 +88,27 @@ inverse_links <- list(gaussian = identity, student = identity, bernoulli = stats
 
 mean_of <- function(fit, eta) {
     inverse <- inverse_links[[fit$word]]
-    if (is.null(inverse)) raise("SBPS_BAD_ARG", sprintf("re.form: the mean of family '%s' is not there without groups", fit$word))
+    if (is.null(inverse)) raise("SBPS_BAD_ARG", sprintf("re.form: the mean of family '%s' is not supported without groups", fit$word))
     inverse(eta)
 }
 
 posterior_linpred.sbps <- function(object, transform = FALSE, newdata = NULL, draws = NULL, re.form = NULL, allow_new_levels = FALSE, seed = NULL, ...) {
-    no_more(...)
+    no_further_arguments(...)
     if (isTRUE(transform)) return(posterior_epred.sbps(object, newdata, draws, re.form, allow_new_levels, seed))
     if (without_groups(re.form)) return(fixed_linpred(object, newdata, draws))
-    row_draws(object, newdata, "linear", levels_word(allow_new_levels), draws, seed)
+    row_draws(object, newdata, "linear", new_levels_option(allow_new_levels), draws, seed)
 }
 
 posterior_epred.sbps <- function(object, newdata = NULL, draws = NULL, re.form = NULL, allow_new_levels = FALSE, seed = NULL, ...) {
-    no_more(...)
+    no_further_arguments(...)
     if (without_groups(re.form)) return(mean_of(object, fixed_linpred(object, newdata, draws)))
-    row_draws(object, newdata, "mean", levels_word(allow_new_levels), draws, seed)
+    row_draws(object, newdata, "mean", new_levels_option(allow_new_levels), draws, seed)
 }
 
 posterior_predict.sbps <- function(object, newdata = NULL, draws = NULL, re.form = NULL, fun = NULL, allow_new_levels = FALSE, seed = NULL, ...) {
-    no_more(...)
+    no_further_arguments(...)
     if (without_groups(re.form)) raise("SBPS_BAD_ARG", "re.form: outcomes without groups are not drawn; posterior_epred has their means")
-    values <- row_draws(object, newdata, "outcome", levels_word(allow_new_levels), draws, seed)
+    values <- row_draws(object, newdata, "outcome", new_levels_option(allow_new_levels), draws, seed)
     if (length(dim(values)) == 3) {
         own <- max.col(matrix(values, ncol = dim(values)[3]), "first")
         values <- matrix(dimnames(values)[[3]][own], nrow(values))
@@ -119,37 +119,37 @@ posterior_predict.sbps <- function(object, newdata = NULL, draws = NULL, re.form
 predictive_interval.sbps <- function(object, prob = 0.9, ...) interval_of(posterior_predict.sbps(object, ...), prob)
 
 log_lik.sbps <- function(object, newdata = NULL, draws = NULL, ...) {
-    no_more(...)
+    no_further_arguments(...)
     row_draws(object, newdata, "density", "error", draws, 1)
 }
 
 predict.sbps <- function(object, newdata = NULL, type = c("link", "response"), se.fit = FALSE, allow_new_levels = FALSE, ...) {
-    no_more(...)
+    no_further_arguments(...)
     kind <- c(link = "linear", response = "mean")[[match.arg(type)]]
-    told <- row_summaries(object, newdata, kind, levels_word(allow_new_levels))
+    predicted <- row_summaries(object, newdata, kind, new_levels_option(allow_new_levels))
     pad <- if (is.null(newdata)) padded(object) else identity
-    mean <- pad(by_class(told, told$mean))
-    if (se.fit) list(fit = mean, se.fit = pad(by_class(told, told$sd))) else mean
+    mean <- pad(by_class(predicted, predicted$mean))
+    if (se.fit) list(fit = mean, se.fit = pad(by_class(predicted, predicted$sd))) else mean
 }
 
-# Rows that na.exclude left out come back as NA.
+# Inserts NA for rows that na.exclude left out.
 padded <- function(fit) {
     left <- attr(fit$data, "na.action")
     function(values) stats::napredict(left, values)
 }
 
-# A vector, or a matrix with a column a class.
-by_class <- function(told, values) {
-    if (is.null(told$class)) return(values)
-    classes <- unique(told$class)
+# A vector, or a matrix with a column per class.
+by_class <- function(predicted, values) {
+    if (is.null(predicted$class)) return(values)
+    classes <- unique(predicted$class)
     matrix(values, ncol = length(classes), byrow = TRUE, dimnames = list(NULL, classes))
 }
 
 fitted.sbps <- function(object, ...) predict.sbps(object, type = "response")
 
-# ---- outcomes and what is left of them ----
+# ---- outcomes and residuals ----
 
-# Rows as R has them: those of a file are read.
+# Rows as a data frame. Files are read.
 rows_of <- function(fit, newdata) {
     data <- if (is.null(newdata)) fit$data else newdata
     if (is.character(data)) {
@@ -160,14 +160,14 @@ rows_of <- function(fit, newdata) {
     if (is.null(newdata)) as.data.frame(data, optional = TRUE) else new_rows(fit, data)
 }
 
-# The responses: numbers; successes of trials; 1 for what is not the first of two levels.
+# The responses: numbers, successes of trials, or 1 for the second of two levels.
 response_of <- function(fit, rows) {
     left <- name_calls(fit$formula, fit$recipe$calls)[[2]]
     if (is_call_of(left, c("cbind", "|"))) left <- left[[2]]
     y <- eval(left, as.data.frame(rows, optional = TRUE), environment(fit$formula))
     if (is.character(y)) y <- factor(y)
     if (is.factor(y) && nlevels(y) == 2) y <- as.double(y == levels(y)[2])
-    if (!is.numeric(y)) raise("SBPS_BAD_ARG", "responses of classes are no numbers")
+    if (!is.numeric(y)) raise("SBPS_BAD_ARG", "responses are classes, not numbers")
     as.double(y)
 }
 
@@ -180,19 +180,19 @@ trials_of <- function(fit, rows) {
     if (length(name)) as.double(rows[[name[[1]]]]) else 1
 }
 
-# Shares where the response is one, which is what means are of.
-share_of <- function(fit, rows) {
+# Responses on the scale of means: proportions for trials.
+proportion_of <- function(fit, rows) {
     y <- response_of(fit, rows)
     shares <- is_call_of(fit$formula[[2]], c("cbind", "|")) || "trials" %in% names(fit$options)
     if (shares) y / trials_of(fit, rows) else y
 }
 
-# As posterior_predict draws them: successes, not shares.
-outcome_of <- function(fit, rows) share_of(fit, rows) * if (fit$word %in% c("binomial", "binomial(probit)")) trials_of(fit, rows) else 1
+# Responses on the scale of posterior_predict: successes, not proportions.
+outcome_of <- function(fit, rows) proportion_of(fit, rows) * if (fit$word %in% c("binomial", "binomial(probit)")) trials_of(fit, rows) else 1
 
 residuals.sbps <- function(object, ...) {
     left <- attr(object$data, "na.action")
-    stats::naresid(left, share_of(object, rows_of(object, NULL)) - row_summaries(object, NULL, "mean", "error")$mean)
+    stats::naresid(left, proportion_of(object, rows_of(object, NULL)) - row_summaries(object, NULL, "mean", "error")$mean)
 }
 
 predictive_error.sbps <- function(object, newdata = NULL, draws = NULL, seed = NULL, ...) {
@@ -200,9 +200,9 @@ predictive_error.sbps <- function(object, newdata = NULL, draws = NULL, seed = N
     sweep(-drawn, 2, outcome_of(object, rows_of(object, newdata)), "+")
 }
 
-# The share of a new response's variance that its mean explains, for each draw: of normal models and of successes.
+# The fraction of a new response's variance that its mean explains, for each draw, for gaussian and binomial models.
 bayes_R2.sbps <- function(object, re.form = NULL, ...) {
-    no_more(...)
+    no_further_arguments(...)
     mean <- posterior_epred.sbps(object, re.form = re.form)
     left <- if (object$word == "gaussian") auxiliary_draws(object, "sigma")^2 else if (object$word %in% c("bernoulli", "binomial", "binomial(probit)")) {
         trials <- rep_len(trials_of(object, rows_of(object, NULL)), ncol(mean))

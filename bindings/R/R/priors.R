@@ -1,5 +1,5 @@
-# Priors as users of rstanarm write them. normal(0, 2.5) is a list that says what it is; rstanarm's own will do as well. Texts are those
-# of the command line and go through as they are.
+# Priors as in rstanarm: normal(0, 2.5) is a list; lists made by rstanarm are accepted, too. Strings are priors of the command line and
+# are passed on unchanged.
 prior_of <- function(dist, df, location, scale, autoscale) {
     structure(list(dist = dist, df = df, location = location, scale = scale, autoscale = autoscale), class = "sbps_prior")
 }
@@ -14,7 +14,7 @@ number <- function(x) sprintf("%.15g", x)
 
 prior_kinds <- c("normal", "t", "laplace", "exponential")
 
-# One text for each of the numbers, which are recycled.
+# One string for each of the numbers, which are recycled.
 prior_texts <- function(prior, name) {
     if (!prior$dist %in% prior_kinds) {
         raise("SBPS_BAD_ARG", sprintf("%s: unknown prior '%s', expected normal, student_t, cauchy or laplace, for positive parameters exponential", name, prior$dist))
@@ -39,7 +39,7 @@ format.sbps_prior <- function(x, ...) prior_texts(x, "prior")
 
 # ---- in the units of the rows ----
 
-# The columns of fixed effects as R has them, without the intercept.
+# The columns of R's design matrix of fixed effects, without the intercept.
 fixed_design <- function(made) {
     out <- design_of(made, made$rows, made$rows)$x
     out[, attr(out, "assign") != 0, drop = FALSE]
@@ -50,10 +50,10 @@ spread_of <- function(x) {
     if (is.finite(spread) && spread > 0) spread else 1
 }
 
-# sd of the response for models of its own units, else 1.
+# The unit of the response: its sd for gaussian and student, else 1.
 response_unit <- function(made) if (made$word %in% c("gaussian", "student")) stats::sd(response_of(made, made$rows)) else 1
 
-# A prior of coefficients: one text where all have the same, else a piece for each.
+# A prior of coefficients: one string if all have the same, else a piece for each.
 coefficient_prior <- function(prior, made) {
     default <- isTRUE(prior$autoscale) && identical(prior$dist, "normal") && all(prior$location == 0) && (is.null(prior$scale) || all(prior$scale == 2.5))
     if (default) return(NULL)
@@ -87,7 +87,7 @@ one_prior <- function(prior, name, unit) {
 
 aux_option <- c(gaussian = "prior_sigma", student = "prior_sigma", negbinomial = "prior_phi", Beta = "prior_phi", Gamma = "prior_shape")
 
-# What rstanarm calls prior, prior_intercept (of the predictor at the means of the columns) and prior_aux, as options.
+# prior, prior_intercept (of the predictor at the means of the columns) and prior_aux of rstanarm, as options.
 priors_given <- function(given, made) {
     if (is_prior(given$prior)) given["prior"] <- list(coefficient_prior(given$prior, made))
     if (is_prior(given$prior_intercept)) {
@@ -106,7 +106,7 @@ priors_given <- function(given, made) {
 
 neg_binomial_2 <- function(link = "log") structure(list(family = "neg_binomial_2", link = link), class = "family")
 
-# What the run says of its priors.
+# The priors in the description of the run.
 prior_summary.sbps <- function(object, ...) {
     lines <- strsplit(object$description, "\n", fixed = TRUE)[[1]]
     title <- trimws(substr(lines, 1, 12))

@@ -1,24 +1,24 @@
-# A fit holds the bytes of its run's file; whoever asks the library writes them out first.
-with_run <- function(fit, ask) {
+# Calls `use` with the path of a run file: a fit contains the bytes of the file.
+with_run_file <- function(fit, use) {
     path <- tempfile("sbps", fileext = ".nc")
     on.exit(unlink(path))
     writeBin(fit$run, path)
-    value <- ask(path)
+    value <- use(path)
     if (inherits(value, "sbps_failure")) value[] <- sub(path, "the fit", value, fixed = TRUE)
     value
 }
 
-# The same with the rows of a data frame, a matrix or a file; NULL: the fit's own.
-with_rows <- function(fit, data, ask) {
+# The same with rows: of a data frame, a matrix or a file; NULL: those of the fit.
+with_rows <- function(fit, data, use) {
     data <- if (is.null(data)) fit$data else if (is_file(data)) data else new_rows(fit, data)
-    if (is.list(data) && !inherits(data, "sbps_entries")) data <- lapply(data, row_cells)
-    with_run(fit, function(run) ask(run, data))
+    if (is.list(data) && !inherits(data, "sbps_entries")) data <- lapply(data, as_row_column)
+    with_run_file(fit, function(run) use(run, data))
 }
 
 text_of <- function(fit, what, seed = 1, rows = FALSE, data = NULL) {
     how <- c(as.double(seed), 0)
-    if (!rows) return(answer(with_run(fit, function(run) .Call(r_text, run, what, NULL, how))))
-    answer(with_rows(fit, data, function(run, path) .Call(r_text, run, what, path, how)))
+    if (!rows) return(result_or_error(with_run_file(fit, function(run) .Call(r_text, run, what, NULL, how))))
+    result_or_error(with_rows(fit, data, function(run, path) .Call(r_text, run, what, path, how)))
 }
 
 as_text <- function(text) structure(text, class = "sbps_text")

@@ -28,5 +28,5 @@ models <- list(
                       prior_intercept = student_t(df = 7, location = 0, scale = 2.5), chains = 4, seed = 12345, refresh = 0)),
     roaches = quote(glm(y ~ I(roach1 / 100) + treatment + senior, offset = log(exposure2), data = rstanarm::roaches, family = poisson, prior = normal(0, 2.5),
                         prior_intercept = normal(0, 5), chains = 4, seed = 12345, refresh = 0)))
-# What only a package has: a model without its package is left out, with a word.
+# Data of packages: a model whose package is missing is reported and skipped.
 needs <- c(cbpp = "lme4", wells = "rstanarm", roaches = "rstanarm")
