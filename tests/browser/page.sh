@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Pages of runs, and of one under way, in Debian's Chromium, driven by the puppeteer-core that package-lock.json pins. Skipped
+# Pages of finished and running runs in Debian's Chromium, driven by the puppeteer-core that package-lock.json pins. Skipped
 # with a word where chromium, node or the package cannot be had. With SBPS_SHOTS=FOLDER pictures are left there.
 helper=$(realpath "$1")
 . "$(dirname "$0")/../cli/common.sh"

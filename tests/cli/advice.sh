@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Advice names only options and commands that exist, and advice of `check` names the command that has the option. Read from the
-# sources, so that sentences that are seldom printed count as well.
+# sources, so that rare messages are covered.
 . "$(dirname "$0")/common.sh"
 
 sources=${ADVICE_SOURCES:-$root/src}

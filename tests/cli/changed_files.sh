@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A checkpoint is refused when a file that the run names has another content than it had, and a
-# file that a killed run left half written is removed by the next.
+# A checkpoint is refused if the content of a file of the run has changed, and an incomplete file
+# of a killed run is removed by the next.
 . "$(dirname "$0")/common.sh"
 
 cc=$(command -v "${CC:-cc}") || exit 77
@@ -17,7 +17,7 @@ try 'changed'              1 '' 'again: the file given by --covariance has chang
 printf 'a,b\n1,0.5\n0.5,2\n' >covariance.csv
 try 'changed back'         0 '' '.*' "${sample[@]}" --resume again -o run.nc
 
-# ---- a model of one's own ----
+# ---- a user's model ----
 compile() { "$cc" -shared -fPIC "$@" -I"$root/include" "$root/examples/model.c" -o mine.so -lm; }
 compile -O1 || fault 'own model' 'does not compile'
 "$sbps" simulate logistic --rows 500 --dim 2 -o data.csv
@@ -26,7 +26,7 @@ try 'own model'            0 '' '.*' "${sample[@]}" --checkpoint own -o run.nc
 compile -O2 -DMADE_ANEW -g
 try 'own model, made anew' 1 '' 'own: the file given by --model has changed' "${sample[@]}" --resume own -o run.nc
 
-# ---- left by a killed run ----
+# ---- files of a killed run ----
 sleep 0 &
 dead=$!
 wait $dead

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Checks: rows that are not the model's, whose fault must be named; rows that are, where nothing may be; numbers as R has them
-# from the same draws; sentences for what cannot be. Something counts as off at p < 0.005, and on the right rows here
-# nothing does.
+# Checks: misfit of rows that do not follow the model is reported; rows that follow it give no finding; numbers agree with R on
+# the same draws; invalid calls are refused. A finding has p < 0.005.
 . "$(dirname "$0")/common.sh"
 
 awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
@@ -23,7 +22,7 @@ run() { # NAME OPTION...: a run
     shift
     "$sbps" sample table.csv "$@" --seed 5 --ess 200 --progress off -o "$name.nc" >/dev/null 2>.err || fault "$name" "$(head -n 3 .err)"
 }
-right() { # NAME OPTION...: rows of the model's own
+right() { # NAME OPTION...: rows that follow the model
     run "$@"
     marks_agree "$1"
     try "right: $1" 0 "^All [0-9]+ checks of model [^ ]* passed\. .*500 rows; [0-9]+ replicated tables from [0-9]+ draws .*$right" '' "$sbps" check "$1.nc" table.csv
@@ -35,7 +34,7 @@ marks_agree() { # NAME: the verdict counts the rows of the tables that are marke
         p && $NF != "*" && $NF != "-" && $NF + 0 < 0.005 && $1 != "statistic" { bad = 1 } END { exit bad || n + 0 != want }' .report ||
         fault "marks of $1" "$(head -n 40 .report)"
 }
-wrong() { # NAME FINDING OPTION...: the one finding, and what to do
+wrong() { # NAME FINDING OPTION...: exactly one finding, with advice
     local name=$1 finding=$2
     shift 2
     run "$name" "$@"
@@ -43,7 +42,7 @@ wrong() { # NAME FINDING OPTION...: the one finding, and what to do
     try "wrong: $name" 0 "^[0-9]+ of [0-9]+ checks of model .* failed \(marked \*\): 1 finding\. +1\. $finding" '' "$sbps" check "$name.nc" table.csv
 }
 
-# ---- rows of the model's own ----
+# ---- rows that follow the model ----
 right='statistic .*kurtosis .*density: rows .*spread.*residuals along .*LOO-PIT.*power scaling of .*sigma '
 right linear   'y ~ x + z + a' --family gaussian
 right student  'tails ~ x + z + a' --model student_t
@@ -59,7 +58,7 @@ right binomial 's | trials(t) ~ x + z + a' --family binomial
 right softmax  'k ~ x + a' --family categorical
 right ordinal  'o ~ x + a' --family cumulative
 
-# ---- rows that are not ----
+# ---- rows that do not ----
 wrong tails     'tails are heavier than those of model linear: .* What to do: .sbps +sample. with --model +student_t' 'tails ~ x + z + a' --family gaussian
 wrong square    "residuals are curved along 'x' \(z of the curve .* What to do: poly\(x, 2\) or ns\(x, 3\)" 'square ~ x + z + a' --family gaussian
 wrong spread    'the variance grows with the prediction .* What to do: .*log\(spread\)' 'spread ~ x + z + a' --family gaussian
@@ -81,7 +80,7 @@ want=$("$sbps" check conflict.nc table.csv --json | grep -cE '"diagnosis": "[^-]
 [ "$(sed -n '/Sensitivity by power/,/<\/table>/p' conflict.html | grep -o '<td class="high"' | wc -l)" -eq "$want" ] ||
     fault 'the page' "does not mark the $want priors that have a diagnosis"
 
-# A term that the column has already is not advised again: a curve of log(x), more freedom where there is a curve.
+# A term that the formula has is not advised again: a curve of log(x), more degrees of freedom for a curve.
 awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
     function n() { return sqrt(-2 * log(u())) * cos(6.283185307 * u()) }
     BEGIN { s = 991; print "y,x,carat"; for (k = 0; k < 600; k++) { c = 0.02 + 3 * u() * u(); x = n(); l = log(c)
@@ -113,7 +112,7 @@ try 'classes in their order'  0 '^All [0-9]+ checks .* passed' '' "$sbps" check 
 order other --levels mid,low,top
 try 'classes in another'      0 'residuals differ from 0 along .* What to do: .sbps +sample. with +--levels, .* probabilities are not calibrated.* What to do: interactions .* --levels; +or +with +--model +softmax' '' "$sbps" check other.nc order.csv
 
-# ---- a weight counts as so many rows alike ----
+# ---- a weight counts as that many equal rows ----
 awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
     BEGIN { s = 77; print "a,b,y,freq" >"counts.csv"; print "a,b,y,freq" >"single_rows.csv"; print "a,b,y,freq" >"thirds.csv"
         for (a = 0; a < 4; a++) for (b = 0; b < 2; b++) for (y = 0; y < 2; y++) {
@@ -128,7 +127,7 @@ try 'all rows by weights' 0 "^All .* passed\. .*$total rows, by the weights of 1
 try 'some rows by weights' 0 " 100 rows of $total, drawn at random, by the weights of 16; " '' "$sbps" check counts.nc counts.csv --rows 100
 try 'weights that are not whole' 0 "All .* passed\. .*[0-9]+ rows, by the weights of 16; " '' "$sbps" check counts.nc thirds.csv
 cases=$((cases + 1))
-for from in counts single_rows; do # what is not drawn is the same, row by row of the tables
+for from in counts single_rows; do # tables without random draws are equal, row by row
     "$sbps" check counts.nc $from.csv | awk '/^mean / { print $1, $2 } /^residuals/ { r = 1 } /^power/ { r = 0 } r && /^[ab] / { print }
         /^calibration/ { c = 1 } /^residuals/ { c = 0 } c && / to / { print $1, $3, $4, $5, $6 }' >$from.report
 done
@@ -138,7 +137,7 @@ cmp -s counts.report single_rows.report || fault 'weights' "other numbers than s
 try 'heavy rows' 0 'row [0-9]+ moves .* by +about +[-+][0-9.]+ +posterior +sd' '' "$sbps" diagnose counts.nc
 try 'a converted table of weights' 0 "$total rows, by the weights of 16; " '' "$sbps" check counts.nc counts.tbl
 
-# ---- the same by any way ----
+# ---- the same from any source ----
 cases=$((cases + 1))
 for name in linear poisson logistic softmax; do
     "$sbps" check $name.nc table.csv --json --threads 1 >one
@@ -156,7 +155,7 @@ try 'some draws'     0 '150 replicated tables from 150 draws' '' "$sbps" check l
 run converted --model linear --target y --features x,z,a
 try 'a converted table' 0 '^All .* passed\. .*500 rows; .*residuals along .* a=v ' '' "$sbps" check converted.nc table.tbl
 
-# ---- what cannot be ----
+# ---- refusals ----
 cut -d, -f1-3 table.csv >without.csv
 try 'no target'         1 '' "without.csv: the run's column 'y' is missing" "$sbps" check linear.nc without.csv
 try 'a column lacks'    1 '' "lacking.csv: the run's column 'x' is missing" bash -c "cut -d, -f2- table.csv >lacking.csv; '$sbps' check linear.nc lacking.csv"

@@ -1,4 +1,4 @@
-# Sourced by the other scripts of this folder: finds the program, makes a working folder, counts failures.
+# Sourced by the other scripts of this folder: finds the program, makes a temporary folder, counts failures.
 #   $sbps     the program            $work   an empty folder, removed at the end
 #   try NAME CODE STDOUT STDERR COMMAND...   runs it and holds exit code and both streams to
 #                                            extended regular expressions ('' : must be empty)
@@ -18,7 +18,7 @@ if ! [ -x "$sbps" ]; then
     exit 1
 fi
 
-fault() { # NAME SENTENCE
+fault() { # NAME MESSAGE
     echo "FAILED $1: $2"
     failures=$((failures + 1))
 }
@@ -47,7 +47,7 @@ needs_ranks() {
     grep -q 'without MPI' .err && { echo "built without MPI: skipped"; exit 77; }
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
     export OMPI_MCA_btl_base_warn_component_unused=0
-    export HWLOC_HIDE_ERRORS=2 # its line where there is no /sys
+    export HWLOC_HIDE_ERRORS=2 # hides its warning if there is no /sys
 }
 
 finish() {

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Completion: every subcommand and every option of its help is offered, values where they are a list; scripts that their
-# shells can read.
+# Completion: every subcommand and every option of its help is offered, values of options with a list; the scripts are valid
+# in their shells.
 . "$(dirname "$0")/common.sh"
 
 try 'no shell'     2 '' 'name a shell' "$sbps" completion
 try 'other shell'  2 '' "unknown shell 'csh': use bash, zsh or fish" "$sbps" completion csh
 
 eval "$("$sbps" completion bash)"
-offers() { # NAME WANTED WORD...: is it among what is offered for the last word?
+offers() { # NAME WANTED WORD...: WANTED is offered for the last word
     local name=$1 expected=$2
     shift 2
     cases=$((cases + 1))

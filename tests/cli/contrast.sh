@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Expressions of parameters: numbers as R's posterior has them on the same draws, names as the summary spells them,
-# sentences that point at their place.
+# Expressions of parameters: numbers as by R's posterior on the same draws, names as in the summary,
+# error messages with their position.
 . "$(dirname "$0")/common.sh"
 
-# columns whose parameters have odd names: levels, an interaction, a function, a digit first
+# columns whose parameters have unusual names: levels, an interaction, a function, a digit first
 awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
     BEGIN { s = 12345; print "a,b,group,2nd,y"; split("p,new york,x-y", level, ",")
         for (i = 0; i < 3000; i++) {
@@ -56,7 +56,7 @@ same 'the longest name'           'a:b - a'        '`a:b` - `a`'
 try 'a level'        0 'group=x-y \* 2 ' '' "$sbps" contrast plain.nc 'group=x-y * 2' '`2nd`'
 try 'digit first'    2 '' 'column 1: write a name that begins with a digit in `backticks`' "$sbps" contrast plain.nc '2nd'
 
-# ---- mistakes, each at its place ----
+# ---- errors with their position ----
 try 'unknown'        2 '' "expression, column 5: there is no parameter 'bb', did you mean 'b'\?   a - bb +\^" "${contrast[@]}" 'a - bb'
 try 'unknown level'  2 '' "column 1: there is no parameter 'a=c'" "${contrast[@]}" 'a=c'
 try 'function'       2 '' "column 1: there is no function 'epx'; did you mean 'exp'" "${contrast[@]}" 'epx(a)'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# convert: from text to a table that sample maps; what it refuses, and what it leaves behind.
+# convert: from text to a table that sample maps; refusals, and the files that it leaves.
 . "$(dirname "$0")/common.sh"
 
 "$sbps" simulate logistic --rows 3000 --dim 3 --seed 2 -o data.csv
@@ -42,7 +42,7 @@ try 'as it is'             0 '' '^logistic regression of .label. ' "$sbps" sampl
 try 'not as it is'         2 '' "few.tbl: --storage: the table was converted with 'sparse'" \
     "$sbps" sample few.tbl --model logistic --storage double
 
-# A checkpoint goes on bit for bit. Warm-up takes less than half of the epochs, so that it is not cut short.
+# A checkpoint continues bit for bit. Warm-up takes less than half of the epochs, so that it is not cut short.
 long=(--model logistic --warmup 2000 --chains 2 --progress off)
 "$sbps" sample t.tbl "${long[@]}" --epochs 100 --checkpoint c -o half.nc
 "$sbps" sample t.tbl "${long[@]}" --epochs 200 --resume c -o resumed.nc
@@ -82,7 +82,7 @@ try 'full disk'            1 '' 't2.tbl: .*cannot be written: File too large' \
 [ -e t2.tbl ] && fault 'full disk' 'half a table was left'
 compgen -G '*.tmp.*' >/dev/null && fault 'temporary files' "left: $(ls)"
 
-# Several files, and patterns, are one table; none of them is written over.
+# Several files, and patterns, are one table; none of them is overwritten.
 mkdir parts
 head -n 1001 data.csv >parts/a.csv
 for k in 1 2; do { head -n 1 data.csv; tail -n +$((1000 * k + 2)) data.csv | head -n 1000; } >parts/$k.csv; done
@@ -103,7 +103,7 @@ done
 try 'no name to write'     2 '' 'data.csv: exists and is not a converted table' "$sbps" convert parts/0.csv parts/1.csv data.csv --target y
 try 'another header'       1 '' "other.csv:1: column . is 'z', but in data.csv it is 'x2'" bash -c "sed '1s/x2/z/' data.csv >other.csv; \"$sbps\" convert data.csv other.csv o.tbl --target y"
 
-# Groups: the table that sample would make of the text, and the same draws, effects of groups among them.
+# Groups: the table that sample makes of the text, and the same draws, including group effects.
 awk -F, 'NR == 1 { print $0 ",g,h" } NR > 1 { print $0 ",g" NR % 40 ",h" NR % 7 }' data.csv >g.csv
 for formula in 'y ~ x1 + (1 + x2 | g)' 'y ~ x1 + (1 | g) + (x2 || h)'; do
     try "groups, $formula"  0 '' '' "$sbps" convert g.csv g.tbl --formula "$formula"

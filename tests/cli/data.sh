@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Data and run files that will not do: each gets a sentence that names file, line and column.
+# Invalid data and run files: each gets an error message that names file, line and column.
 . "$(dirname "$0")/common.sh"
 
-# A table of N rows that has a posterior: y is 0/1 noise that leans on x.
+# A table of N rows that has a posterior: y is 0/1 and depends weakly on x.
 table() { # N
     awk -v n="$1" 'BEGIN {
         print "x,z,y"
@@ -131,7 +131,7 @@ for part in 10 50 90 99; do
     try "torn at $part%"   1 '' '^sbps: .*torn.nc' "$sbps" summary torn.nc
 done
 
-# Names that differ only far behind stay apart in every output.
+# Names that differ only in their last characters stay distinct in every output.
 long=$(printf 'x%.0s' {1..300})
 sed "1s/.*/${long}_a,${long}_b,y/" good.csv | cut -d, -f1-3 >long.csv
 head -n 1 good.csv | grep -q '^[^,]*,[^,]*,y$' || fault 'long names' "good.csv begins $(head -n 1 good.csv)"
@@ -139,7 +139,7 @@ try 'long names, run'      0 '' '.' "$sbps" sample long.csv --model logistic --t
 try 'long names, summary'  0 "${long}_a,.* ${long}_b," '' "$sbps" summary long.nc --csv
 try 'long names, mode'     0 "${long}_a,.* ${long}_b," '' "$sbps" map long.csv --model logistic --target y --csv
 
-# Control characters in names: no escape sequence, and no line of the name's own making, is shown.
+# Control characters in names: no escape sequence and no line break of a name is printed.
 { printf '"x\033[31m1","x\nsbps: all is well",y\n'; tail -n +2 good.csv; } >control.csv
 shows_no_control() { # NAME FILE...
     cases=$((cases + 1))
@@ -158,7 +158,7 @@ shows_no_control 'control characters, refused' .err
 shows_no_control 'control characters, path' .err
 try 'control characters, exact' 0 $'"x .*sbps: all is well",' '' "$sbps" summary control.nc --csv
 
-# Files without an end or a line, counts that stand for a word.
+# Files without an end or a line, counts that are words.
 refused 'endless config'   1 '/dev/zero:1: contains a zero byte' good.csv --config /dev/zero
 yes | tr -d '\n' | head -c 100000 >endless.cfg
 refused 'a line too long'  1 'endless.cfg:1: too long' good.csv --config endless.cfg

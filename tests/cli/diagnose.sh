@@ -16,7 +16,7 @@ awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
             a = u() - 0.5; b = u() - 0.5
             print a "," b "," (u() < 1 / (1 + exp(7 - 2 * a - 3 * b)))
         } }' >rare.csv
-# one positive in 300 rows under a wide prior: a lopsided posterior
+# one positive in 300 rows under a wide prior: a skewed posterior
 awk 'BEGIN { print "a,b,y"; for (i = 0; i < 300; i++) print 1 "," (i % 7 == 0) "," (i == 0) }' >skew.csv
 
 run() { # NAME OPTIONS...: samples, then diagnoses into .diagnosis as one line
@@ -54,7 +54,7 @@ clean() { # NAME OPTIONS...
         fault "$1" "has findings: $(grep -E '^[0-9]' .out | head -c 600)"
 }
 
-# ---- nothing wrong ----
+# ---- no findings ----
 clean 'default, d = 20'     paper.csv "${logistic[@]}"
 clean 'default, d = 3'      small.csv "${logistic[@]}"
 clean 'default, rare'       rare.csv "${logistic[@]}"

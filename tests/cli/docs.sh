@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # docs/options.md, and the options and columns of the man page, agree with the tables in the program.
 #   docs.sh            compares
-#   docs.sh --update   writes them anew
+#   docs.sh --update   writes them
 set -euo pipefail
 
 root=${SBPS_SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -37,7 +37,7 @@ if [ "${1:-}" = --update ]; then
 fi
 
 failures=0
-check() { # FILE: is it as made just now?
+check() { # FILE: compares it with the generated one
     cmp -s "$root/docs/$1" "$work/$1" && return
     echo "docs/$1 differs from the tables of options and columns; run tests/cli/docs.sh --update"
     diff "$root/docs/$1" "$work/$1" | head -n 10 || true
@@ -47,7 +47,7 @@ check options.md
 check sbps.1
 for command in $commands; do check "man/sbps-$command.1"; done
 [ "$(ls "$root/docs/man" | wc -l)" = "$(wc -w <<<"$commands")" ] || { echo 'docs/man has a page of no subcommand'; failures=$((failures + 1)); }
-if command -v man >/dev/null; then # nothing in them that man stumbles over
+if command -v man >/dev/null; then # man prints them without warnings
     for page in "$root"/docs/man/*.1 "$root/docs/sbps.1"; do
         warnings=$(LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -l "$page" 2>&1 >/dev/null) || true
         [ -z "$warnings" ] || { echo "$page: $warnings"; failures=$((failures + 1)); }
@@ -58,7 +58,7 @@ if ! grep -qF "\"$version\"" "$root/docs/sbps.1"; then
     echo "docs/sbps.1 does not name the version: $version"
     failures=$((failures + 1))
 fi
-for page in "" sample summary diagnose contrast report completion map laplace convert simulate list; do # what help shows, the man page knows
+for page in "" sample summary diagnose contrast report completion map laplace convert simulate list; do # the man page has everything that help prints
     { "$program" help $page | grep -oE -- "--[a-z][a-z-]+" || true; } | sort -u |
         sed "s/-/\\\\-/g" |
         while read -r flag; do

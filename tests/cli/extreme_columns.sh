@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tables with columns, targets and priors of extreme size: a run ends with a right answer, or before it begins with one
-# sentence that names the column and what to do. Answers are compared with least squares, computed here.
+# Tables with columns, targets and priors of extreme size: a run ends with a correct result, or is refused with a
+# message that names the column and what to do. Results are compared with least squares, computed here.
 . "$(dirname "$0")/common.sh"
 
 # y = 1 + 2 x - z + noise, and columns made of z

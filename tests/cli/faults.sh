@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# System calls that fail, one by one: every subcommand ends with a sentence, leaves an earlier output
-# as it was or writes a whole one, and nothing beside it. SBPS_FAULTS=all tries every call of a kind, not
+# System calls fail one by one: every subcommand ends with a message, and leaves an earlier output
+# unchanged or writes a complete one, and no other file. SBPS_FAULTS=all tries every call of a kind, not
 # only some of the many.
 . "$(dirname "$0")/common.sh"
 command -v strace >/dev/null || { echo 'skipped: no strace'; exit 77; }
@@ -31,7 +31,7 @@ chosen() { # COUNT
     done
 }
 
-# Is OUTPUT what it was before, or a whole new one, by the test WHOLE...?
+# Checks that OUTPUT is unchanged, or complete and new by the test WHOLE...
 check_output() { # NAME CODE OUTPUT GOOD WHOLE...
     local name=$1 code=$2 output=$3 good=$4 left
     shift 4
@@ -45,8 +45,8 @@ check_output() { # NAME CODE OUTPUT GOOD WHOLE...
     find . \( -name '*.tmp.*' -o -name '.sbps-*' \) -delete
 }
 
-# Lets the calls of KIND fail with ERROR in COMMAND, which writes OUTPUT where GOOD is.
-haunt() { # KIND ERROR OUTPUT GOOD WHOLE COMMAND...
+# Makes the calls of KIND fail with ERROR in COMMAND, which writes OUTPUT over GOOD.
+fail_calls() { # KIND ERROR OUTPUT GOOD WHOLE COMMAND...
     local kind=$1 error=$2 output=$3 good=$4 whole=$5 k code
     shift 5
     [ "$good" = "$output" ] || cp "$good" "$output"
@@ -61,23 +61,23 @@ haunt() { # KIND ERROR OUTPUT GOOD WHOLE COMMAND...
     done
 }
 
-# An empty run in an earlier one's place would be a loss, too.
+# Replacing an earlier run by an empty one would lose it, too.
 whole_run() { "$sbps" summary run.nc >.summary && ! grep -q ' x 0 draws' .summary; }
 
 sample=("$sbps" sample data.csv "${model[@]}" --progress off --chains 2 --draws 50 --ess 50 --warmup 2000
     -o run.nc --checkpoint state --skeleton path.csv)
 for fault in write:ENOSPC fsync:EIO rename:EACCES ftruncate:EIO flock:ENOLCK fchmod:EPERM lseek:ESPIPE; do
     kind=${fault%:*}
-    haunt "$kind" "${fault#*:}" run.nc good.nc whole_run "${sample[@]}"
-    haunt "$kind" "${fault#*:}" table.csv good.csv "$sbps convert table.csv .tbl --target y" "$sbps" simulate logistic --rows 200 --dim 2 -o table.csv
-    haunt "$kind" "${fault#*:}" table.tbl good.tbl "$sbps map table.tbl --model logistic" "$sbps" convert data.csv table.tbl --target y --seed 3
-    haunt "$kind" "${fault#*:}" point good.map 'test -s point' "$sbps" map data.csv "${model[@]}" --prior 'normal(0,1)' -o point
+    fail_calls "$kind" "${fault#*:}" run.nc good.nc whole_run "${sample[@]}"
+    fail_calls "$kind" "${fault#*:}" table.csv good.csv "$sbps convert table.csv .tbl --target y" "$sbps" simulate logistic --rows 200 --dim 2 -o table.csv
+    fail_calls "$kind" "${fault#*:}" table.tbl good.tbl "$sbps map table.tbl --model logistic" "$sbps" convert data.csv table.tbl --target y --seed 3
+    fail_calls "$kind" "${fault#*:}" point good.map 'test -s point' "$sbps" map data.csv "${model[@]}" --prior 'normal(0,1)' -o point
 done
-# reading: the dynamic linker's own calls come first, and it has sentences too
+# reading: the dynamic linker's own calls come first, with its own messages
 for fault in read:EIO openat:EMFILE pread64:EIO newfstatat:EIO; do
     kind=${fault%:*}
-    haunt "$kind" "${fault#*:}" run.nc good.nc whole_run "${sample[@]}"
-    haunt "$kind" "${fault#*:}" good.nc good.nc true "$sbps" summary good.nc
-    haunt "$kind" "${fault#*:}" good.tbl good.tbl true "$sbps" map good.tbl --model logistic
+    fail_calls "$kind" "${fault#*:}" run.nc good.nc whole_run "${sample[@]}"
+    fail_calls "$kind" "${fault#*:}" good.nc good.nc true "$sbps" summary good.nc
+    fail_calls "$kind" "${fault#*:}" good.tbl good.tbl true "$sbps" map good.tbl --model logistic
 done
 finish

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formulas on the command line: behind the file or as an option; what is wrong is pointed at.
+# Formulas on the command line: after the file or as an option; errors have their position.
 . "$(dirname "$0")/common.sh"
 
 awk 'BEGIN {
@@ -7,7 +7,7 @@ awk 'BEGIN {
     for (i = 1; i <= 300; i++)
         printf "%d,%.6f,%.6f,%s,%.3f\n", (sin(7 * i) + 2 * sin(19 * i) > 0), sin(7 * i), 1.5 + cos(3 * i), substr("abc", 1 + i % 3, 1), cos(i)
 }' >t.csv
-# ---- where it stands ----
+# ---- argument or option ----
 try 'behind the file'  0 '^name,value intercept,.* cb,.* cc,.* log\(z\),.* cb:x,.* cc:x,' "column 'c' \(3 levels\)" "$sbps" map t.csv 'y ~ c*x + log(z)' --model logistic --csv
 cp .out one.csv
 try 'as an option'     0 '^name,value intercept,' 'column' "$sbps" map t.csv --formula 'y ~ c*x + log(z)' --model logistic --csv
@@ -30,7 +30,7 @@ awk -F, 'NR == FNR { name[NR] = $1; w[NR] = $2; next } $1 != name[FNR] || (FNR >
 try 'groups'           0 '' '' "$sbps" convert t.csv g.tbl --formula 'y ~ x + (1 | c)'
 try 'fixed'            2 '' 'columns of a converted table are fixed' "$sbps" map t.tbl 'y ~ x' --model logistic
 
-# ---- what is wrong ----
+# ---- errors ----
 try 'unknown column'   2 '' '^sbps: formula, column 9: no column is named .q.*   y ~ x \+ q           \^ $' "$sbps" map t.csv 'y ~ x + q' --model logistic
 try 'no tilde'         2 '' 'neither a file nor a formula with a ~' "$sbps" map t.csv 'x + z' --model logistic
 try 'open parenthesis' 2 '' 'column 8: the parenthesis that opens here is not closed' "$sbps" map t.csv 'y ~ log(x' --model logistic

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Generated rows: the posterior is that of the same rows from a file, the bits those of any number of ranks, and memory does
-# not grow with the rows; what such tables cannot have is refused with a sentence.
+# not grow with the rows; unsupported options are refused with a message.
 . "$(dirname "$0")/common.sh"
 
 number() { awk -F, -v name="$2" 'NR > 1 && $1 == name { print $2 }' "$1"; }
@@ -21,7 +21,7 @@ for model in logistic linear poisson; do
         END { exit !(n == 5 && sum < 20) }' normal.csv truth.csv || fault "$model" "the truth is far off: $(cat normal.csv truth.csv)"
 done
 
-# ---- sampling, and going on ----
+# ---- sampling, and resuming ----
 sample() { "$sbps" sample --generate 200000 --dim 5 --model logistic --progress off "$@"; }
 sample --ess 300 -o all.nc 2>.err >.out || fault 'sample' "$(cat .err)"
 "$sbps" summary all.nc --csv >all.csv

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Groups on the command line: their parameters, their effects as parameters and in a file, and what is refused.
+# Groups on the command line: their parameters, their effects as parameters and in a file, and refusals.
 . "$(dirname "$0")/common.sh"
 
 awk 'BEGIN {
@@ -83,7 +83,7 @@ cmp -s .out three.sum || fault 'resumed' "$(diff .out three.sum | head -2)"
 try 'coordinates'   0 '(^| )partial_cor_g__a__b,' '' "$sbps" map "${three[@]:0:4}" --csv
 try 'no start'      1 '' "'sd_g__Intercept' is a function of several coordinates" "$sbps" map "${three[@]:0:4}" --start three.sum
 
-# of crossed factors whose rows hardly vary levels are held fast against each other, and not beside the intercept
+# of crossed factors whose rows hardly vary levels are recentred against each other, and not against the intercept
 awk 'BEGIN {
     print "y,g,h"
     for (g = 1; g <= 15; g++)
@@ -103,7 +103,7 @@ awk -F, '
         }
     }' fast.csv .out >.off || fault 'levels held fast' "$(cat .off)"
 
-# ---- what is not ----
+# ---- refusals ----
 try 'no groups'      2 '' '\-\-prior-sd needs groups, .*has none' "$sbps" sample t.csv 'y ~ x' --family bernoulli --prior-sd 'normal(0,1)' -o no.nc
 try 'no effects'     1 '' '\-\-ranef: the table has no groups' "$sbps" sample t.csv 'y ~ x' --family bernoulli --ranef no.csv --ess 50 --progress off -o no.nc
 try 'not lkj'        2 '' 'lkj is for correlations' "$sbps" sample "${model[@]}" --prior-cor 'normal(0,1)' -o no.nc

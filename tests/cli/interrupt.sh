@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Ctrl-C: the run ends early, its draws are written and can be read; a second one ends the program at once. Signals are
-# sent when something has happened that shows where the run is, never by the clock.
+# sent after an event that shows the state of the run, never by the clock.
 . "$(dirname "$0")/common.sh"
 
 "$sbps" simulate logistic --rows 2000 --dim 3 -o data.csv || exit 1
@@ -42,8 +42,8 @@ for signal in INT TERM; do
     try "$signal: diagnose" 0 'interrupt' '' "$sbps" diagnose $signal.nc
 done
 
-# Within the first moments, from when signals are caught: the program reads from a pipe that gives it the
-# table line by line, or has just said what it will do. 130 with a file or with a sentence, never a crash.
+# Within the first moments, from when signals are caught: the program reads the table from a pipe line by
+# line, or has just printed its settings. It exits with 130 and a file or a message, never with a crash.
 check_early() { # NAME
     [ $code -eq 130 ] || fault "$1" "exit $code, expected 130: $(tail -n 1 .err)"
     grep -q '^sbps: ' .err || fault "$1" 'said nothing'

@@ -53,7 +53,7 @@ try 'a number and levels' 1 '' "num.csv:3: column 'big': 9007199254740993 has mo
 diff <(values num.csv 'y ~ factor(id)' --family gaussian) <(values num.csv 'y ~ id' --categorical id --family gaussian) >/dev/null ||
     fault 'factor and category' 'have other values'
 
-# Groups, and rows to come that are written otherwise.
+# Groups, and new rows with other spellings.
 "$sbps" sample num.csv 'y ~ x + (1 | id) + (1 | big)' --family gaussian --ranef all --seed 1 --ess 50 --progress off -o num.nc 2>.err || fault groups "$(cat .err)"
 "$sbps" summary num.nc --csv | grep -o 'r_[a-z]*\[[^,]*' | sort | tr '\n' ' ' >.out
 [ "$(cat .out)" = 'r_big[9007199254740992 r_big[9007199254740993 r_big[9007199254740995 r_id[1e+05 r_id[5 r_id[7 ' ] || fault groups "are $(cat .out)"

@@ -64,7 +64,7 @@ sed 's|^intercept,-\{0,1\}|&1|' normal.csv >other.csv
 try 'another start'    1 '' 'run.ckpt: written by a run with different options' "$sbps" sample "${linear[@]}" --start other.csv --ess 100 --resume run.ckpt --progress off -o run.nc
 try 'without it'       1 '' 'run.ckpt: written by a run with different options' "$sbps" sample "${linear[@]}" --ess 100 --resume run.ckpt --progress off -o run.nc
 
-# ---- what cannot be ----
+# ---- refusals ----
 try 'csv and json'     2 '' 'use --csv or --json, not both' "$sbps" map "${logistic[@]}" --csv --json
 try 'no data'          2 '' 'usage: sbps map DATA --model logistic --target' "$sbps" map --model logistic
 try 'no model'         2 '' 'laplace: name a model: --model NAME' "$sbps" laplace data.csv

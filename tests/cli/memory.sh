@@ -33,7 +33,7 @@ fi
 
 # A limit on memory: OpenBLAS waits forever for memory of its own, and for threads that did not start.
 if [ -n "${SBPS_BUILD_DIR:-}" ] && nm "$sbps" 2>/dev/null | grep -q __asan_init; then
-    echo 'the rest is skipped: the sanitizer wants all addresses'
+    echo 'the rest is skipped: the sanitizer needs the whole address space'
     finish
     exit
 fi
@@ -44,7 +44,7 @@ for limit in 150000 200000 250000 300000; do
     case $code in
     0) "$sbps" summary run.nc >/dev/null || fault "$limit KiB" 'no run' ;;
     1) grep -q '^sbps: .*memory' .err || fault "$limit KiB" "said: $(tail -n 1 .err)" ;;
-    127) ;; # not even the libraries fit
+    127) ;; # the libraries do not fit
     *) fault "$limit KiB" "exit $code: $(tail -n 1 .err)" ;;
     esac
 done

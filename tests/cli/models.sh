@@ -16,7 +16,7 @@ try 'indefinite'        '[12]' '' 'c.csv: not positive definite' "$sbps" sample 
 try 'simulate'          0 '' '' "$sbps" simulate hyperboloid --rows 200 -o h.csv
 [ "$(head -1 h.csv)" = y ] || fault 'simulate' "header $(head -1 h.csv)"
 try 'hyperboloid'       0 '' '.*' "$sbps" sample h.csv --model hyperboloid --target y --metric none --epochs 200 --progress off -o h.nc
-# hmc steps of this size go astray, as far as no checkpoint may hold: it is resumed all the same.
+# hmc steps of this size diverge beyond the range of a checkpoint: it can be resumed all the same.
 astray=("$sbps" sample h.csv --model hyperboloid --target y --metric none --epochs 40 --chains 2 --warmup 600 --progress off -o a.nc)
 try 'astray'            0 '' '.*' "${astray[@]}" --checkpoint astray.state
 try 'astray, resumed'   0 '' '.*' "${astray[@]}" --resume astray.state
@@ -24,7 +24,7 @@ try 'its names'         0 ' w0 .* w1 ' '' "$sbps" summary h.nc
 try 'its columns'       '[12]' '' '--features: this model uses no columns besides the target' "$sbps" sample h.csv --model hyperboloid --target y --features y
 try 'no offset'         '[12]' '' "no column.*'z'|--offset" "$sbps" sample h.csv --model hyperboloid --target y --offset z
 
-# A prior of what the model has not is not passed over.
+# A prior of a parameter that the model does not have is an error.
 printf 'x,y\n1,0\n2,1\n3,0\n4,1\n' >two.csv
 for model in logistic softmax poisson hyperboloid; do
     try "sigma of $model"   2 '' "--prior-sigma: model $model has no parameter 'sigma'" "$sbps" sample two.csv --model $model --target y --prior-sigma 'exponential(1)' -o p.nc

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Files on the disk are not lost: a failing checkpoint, a run without draws, files that name each
+# Existing files are not lost: a failing checkpoint, a run without draws, files that name each
 # other or an input, a skeleton with a gap or with two writers.
 . "$(dirname "$0")/common.sh"
 
@@ -7,7 +7,7 @@
 sample=("$sbps" sample data.csv --model logistic --target y --progress off)
 quick=("${sample[@]}" --chains 2 --draws 50)
 
-# Waits for CONDITION... to hold; false when the process PID is gone before.
+# Waits for CONDITION... to hold; false if the process PID ends before.
 await() { # PID CONDITION...
     local pid=$1
     shift
@@ -24,7 +24,7 @@ try 'full disk' 0 '' 'warning: checkpoint not written: /dev/full: cannot be writ
 try 'full disk: draws' 0 '^name,mean' '' "$sbps" summary full.nc --csv
 
 # ---- no draws: the earlier run stays ----
-# A signal comes at once or a little later: there are draws, or the earlier run is left as it was.
+# A signal comes at once or a little later: there are draws, or the earlier run is unchanged.
 for _ in 1 2 3; do
     cases=$((cases + 1))
     cp good.nc kept.nc
@@ -179,7 +179,7 @@ echo mine >own.nc.lock
 try 'a lock file of the user' 0 '' '^logistic regression' "${quick[@]}" --ess 100 -o own.nc
 [ "$(cat own.nc.lock)" = mine ] || fault 'a lock file of the user' 'it was changed'
 
-# ---- inputs that are pipes: those that are read once, or a sentence, but no wait ----
+# ---- inputs that are pipes: accepted if they are read once, else refused without waiting ----
 mkfifo pipe pipe.so
 at_once=(timeout 120)
 for option in resume covariance; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A model of the user's own: the worked example against the built-in logistic, and what is refused.
+# A user's model: the example of the documentation against the built-in logistic, and refusals.
 . "$(dirname "$0")/common.sh"
 
 cc=$(command -v "${CC:-cc}") || exit 77
@@ -36,7 +36,7 @@ printf 'model = ./mine.so\n' >config
 try 'config'     '[12]' '' 'config:1: a config file cannot load code: use --model ./mine.so on the command line' "$sbps" sample data.csv --target y --config config
 try 'simulate'   '[12]' '' "cannot simulate './mine.so'" "$sbps" simulate ./mine.so -o y.csv
 
-refuse() { # NAME SENTENCE SED: the example, spoilt
+refuse() { # NAME MESSAGE SED: the example with an error
     sed "$3" "$root/examples/model.c" >spoilt.c
     cmp -s spoilt.c "$root/examples/model.c" && fault "$1" 'nothing was spoilt'
     compile spoilt.c spoilt.so || fault "$1" 'does not compile'
@@ -54,12 +54,12 @@ refuse 'dim'       'it has no parameters for rows of 4 columns' 's/return column
 
 refuse 'one part'  "for parameter 2, .x2., the gradient is" 's/out\[j\] = residual \* x\[j\];/out[j] = (j == 2 ? 1.5 : 1.0) * residual * x[j];/'
 
-# A gradient that is wrong only where none is looked at beforehand: flights leave for ever.
+# A gradient that is wrong only where it is not checked beforehand: paths diverge.
 sed 's/out\[j\] = residual \* x\[j\];/out[j] = j == 2 \&\& w[2] > 2.9 ? 3.0 : residual * x[j];/' "$root/examples/model.c" >lost.c
 compile lost.c lost.so || fault 'lost' 'does not compile'
 run 'leaves for ever' '[12]' 'chain [1-4] of sbps has left the posterior: .* the gradient of the model does not seem to match' --model ./lost.so --sampler sbps
 
-# Names made of the columns'.
+# Names made of those of the columns.
 sed 's/\.check = check,/.check = check, .name_by_columns = name_it,/; s/^const sbps_model_table/#include <stdio.h>\nstatic void name_it(size_t columns, const char *const *names, size_t j, size_t size, char *text)\n{ (void)columns; snprintf(text, size, "slope of %s", names[j]); }\n&/' \
     "$root/examples/model.c" >named.c
 compile named.c named.so || fault 'named' 'does not compile'

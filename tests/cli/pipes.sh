@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What comes through a pipe is the table that a file would be: of any length, packed, by a formula, and where the first
-# rows did not show what a column is.
+# A pipe gives the table of a file: of any length, compressed, with a formula, and with columns whose type the first rows do
+# not show.
 . "$(dirname "$0")/common.sh"
 
 # Text after the first 64 KB: `late` has numbers in its first 9000 rows.
@@ -34,7 +34,7 @@ awk 'BEGIN { srand(2); for (i = 0; i < 6000; i++) { printf "%d", rand() < .5; fo
 try 'libsvm'               0 '' '' bash -c "cat rows.svm | \"$sbps\" convert - p.tbl"
 cmp -s p.tbl file.tbl || fault 'libsvm' 'the table is another than that of the file'
 
-# Beside files, and sampled.
+# Together with files, and sampled.
 head -n 6001 data.csv >first.csv
 { head -n 1 data.csv; tail -n 6000 data.csv; } >second.csv
 "$sbps" convert data.csv file.tbl --target y 2>.err
@@ -46,7 +46,7 @@ cat data.csv.gz | "$sbps" sample - "${run[@]}" -o pipe.csv >.out 2>.err
 cmp -s file.csv pipe.csv || fault 'sample' 'the draws are others'
 try 'groups'               0 'b' '' bash -c "cat data.csv.gz | \"$sbps\" map - 'y ~ x + (1 | late)' --model logistic 2>/dev/null | sed s/intercept/b/"
 
-# Where nothing can be kept in TMPDIR it is kept in memory; an empty pipe is an empty file.
+# If TMPDIR cannot be written, rows are kept in memory; an empty pipe is an empty file.
 TMPDIR=$work/none try 'no folder' 0 '' 'late' bash -c "cat data.csv | \"$sbps\" convert - p.tbl --target y"
 cmp -s p.tbl file.tbl || fault 'no folder' 'the table is another than that of the file'
 try 'nothing'              1 '' 'standard input:1: the file is empty' "$sbps" convert - p.tbl --target y

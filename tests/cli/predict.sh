@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Predictions of new rows: as R has them from the same draws, in every order of columns, through pipes, by any number of
-# threads; and sentences for what cannot be predicted.
+# Predictions of new rows: as by R from the same draws, in every order of columns, through pipes, on any number of threads;
+# and refusals.
 . "$(dirname "$0")/common.sh"
 
 . "$root/tests/cli/predict_table.sh"
@@ -14,7 +14,7 @@ run binomial 's | trials(t) ~ x + cut(z, 3)' --family binomial
 run grouped  'y ~ x + a + (1 + x | g)' --family gaussian --ranef all
 run scaled   --model linear --target y --features z,a,x --standardize
 
-# ---- the same in any order, by any way ----
+# ---- the same in any order, from any source ----
 predict=("$sbps" predict)
 cases=$((cases + 1))
 awk -F, '{ for (i = NF; i > 0; i--) printf "%s,", $i; print NR == 1 ? "more" : "?" }' table.csv >turned.csv
@@ -44,7 +44,7 @@ cases=$((cases + 1))
 "${predict[@]}" linear.nc table.csv 2>.err | head -n 2 >/dev/null
 grep -q NetCDF .err && fault 'a reader that leaves' "$(cat .err)"
 
-# ---- converted tables: the same rows, in their order; runs on them know their design ----
+# ---- converted tables: the same rows, in their order; runs on them have their design ----
 cases=$((cases + 1))
 designs=("scaled|--target y --features z,a,x --standardize" "linear|--formula y~poly(x,2)+bs(z,5)*a" "grouped|--formula y~x+a+(1+x|g)"
     "softmax|--formula k~x+a" "ordinal|--formula o~x+a" "binomial|--formula s|trials(t)~x+cut(z,3)" "poisson|--formula c~log(z)+factor(t)+x+offset(z/10)")
@@ -90,7 +90,7 @@ for what in loo score; do
 done
 try 'another word'        2 '' "--encoding: unknown value 'latin'" "${predict[@]}" wide.nc latin1.csv --encoding latin
 
-# ---- run files that are not as they should be ----
+# ---- invalid run files ----
 : >empty.nc
 : >nothing.csv
 head -c 1000 linear.nc >cut.nc
@@ -102,7 +102,7 @@ for what in predict score loo; do
     try "$what: an empty table" 1 '' 'nothing.csv:1: the file is empty' "$sbps" $what linear.nc nothing.csv
 done
 
-# ---- what cannot be ----
+# ---- refusals ----
 cut -d, -f2- without.csv >lacking.csv
 try 'a column lacks'      1 '' "lacking.csv: the run's column 'x' is missing" "${predict[@]}" linear.nc lacking.csv
 sed '3s/,[uvw],/,q,/' without.csv >level.csv

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A NetCDF file of predictions, read by the classic format's own description (64-bit offsets), against the CSV of the
+"""A NetCDF file of predictions, read by the specification of the classic format (64-bit offsets), against the CSV of the
 same predictions: the same rows, classes and draws, to the CSV's ten digits.
 
     predict_arrays.py FILE.nc FILE.csv"""

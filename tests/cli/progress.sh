@@ -13,7 +13,7 @@ if ! script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 fi
 "$sbps" simulate logistic --rows 2000 --dim 3 -o data.csv || exit 1
 
-# Runs for two seconds on a terminal of so many columns; what it showed is left in shown.
+# Runs for two seconds on a terminal of so many columns; its output is in the file `shown`.
 on_terminal() { # COLUMNS
     script -qec "stty cols $1; '$sbps' sample data.csv --model logistic --target y --seconds 2 -o run.nc" \
         shown </dev/null >/dev/null

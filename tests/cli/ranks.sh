@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Several ranks: the bits of set-up are those of one process; what cannot be is refused with a sentence; a rank that fails
-# or is killed ends the job, and its checkpoint goes on.
+# Several ranks: the bits of set-up are those of one process; unsupported options are refused with a message; a rank that fails
+# or is killed ends the job, and its checkpoint can be resumed.
 . "$(dirname "$0")/common.sh"
 
 needs_ranks
 SBPS_WITHOUT=$("$sbps" sample nowhere.csv --model logistic --target y 2>&1) # one process needs none of it
 grep -q 'nowhere.csv' <<<"$SBPS_WITHOUT" || fault 'alone' "$SBPS_WITHOUT"
-export SBPS_SHARE_TEXT=1 # bytes from which text is read in shares
-on() { echo "mpirun -n $1 $sbps"; } # words of a command
+export SBPS_SHARE_TEXT=1 # bytes from which reading of text is distributed
+on() { echo "mpirun -n $1 $sbps"; } # the start of a command
 
 # ---- set-up: the same bits ----
 "$sbps" simulate ordinal --rows 20000 --dim 3 --seed 2 -o softmax.csv || exit 1 # classes, here without their order
@@ -34,7 +34,7 @@ awk 'BEGIN { srand(3); for (i = 0; i < 9000; i++) {
 try 'sparse' 0 '"potential"' '' $(on 4) map rows.libsvm --model logistic --json
 cmp -s one.json .out || fault 'sparse' "$(diff one.json .out | head -n 3)"
 
-# ---- what no single rank can know ----
+# ---- properties of rows on several ranks ----
 awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "y") at = i } NR > 1 { $at = NR < 5 } { print }' logistic.csv >rare.csv
 "$sbps" map rare.csv --model logistic --target y --json >one.json
 try 'three successes' 0 '"potential"' '' $(on 7) map rare.csv --model logistic --target y --json
@@ -51,7 +51,7 @@ try 'too few, and asked for' 0 '' 'warning: with this many ranks posterior means
 try 'diagnosed' '[01]' 'Using the rows of one of 4 ranks at a time may shift means by 0.[0-9]+' '' "$sbps" diagnose warned.nc
 try 'summarised' 0 'ranks +4, of which each chain uses one at a time; this may shift means by 0.[0-9]+ posterior sd' '' "$sbps" summary warned.nc
 
-# ---- a run: one file, one voice, the same draws again ----
+# ---- a run: one file, messages printed once, the same draws again ----
 sample=(sample logistic.csv --model logistic --target y --seed 4 --progress off --draws 200)
 try 'a run' 0 '' 'ranks     4, at least 4[0-9]+ rows each; 4 chains rotate' $(on 4) "${sample[@]}" -o run.nc
 [ "$(grep -c 'logistic regression' .err)" -eq 1 ] || fault 'a run' 'more than one rank prints'
@@ -92,7 +92,7 @@ try 'a checkpoint of one' 0 '' 'logistic' "$sbps" "${sample[@]}" --ess 100 --che
 try 'one on two' 1 '' 'single: written by a single process and cannot be continued on 2 ranks' \
     $(on 2) "${sample[@]}" --ess 300 --resume single -o part.nc
 
-# ---- refused, by one sentence ----
+# ---- refused, with one message ----
 once() { # NAME REGEX: of the last command
     [ "$(grep -cE "$2" .err)" -eq 1 ] || fault "$1" "said $(grep -cE "$2" .err) times: $2"
 }

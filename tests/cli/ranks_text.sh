@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Text that ranks read in shares: the bits of set-up are those of one process, whatever the text, and each rank reads its part of the
-# bytes; an error is printed once, in the words of a single process.
+# Distributed reading of text: the bits of set-up are those of one process for any text, and each rank reads its part of the
+# bytes; an error is printed once, as by a single process.
 . "$(dirname "$0")/common.sh"
 
 needs_ranks
-export SBPS_SHARE_TEXT=1 # bytes from which text is read in shares
+export SBPS_SHARE_TEXT=1 # bytes from which reading of text is distributed
 
 # same NAME RANKS ARGUMENT...: laplace has the bytes of one process.
 same() {
@@ -37,7 +37,7 @@ cut_off() { # NAME FIRST LAST: rows
 cut_off part-1.csv 1 300; cut_off part-2.csv 301 15000; cut_off part-3.csv 15001 15001; cut_off part-4.csv 1 0; cut_off part-5.csv 15002 20000
 same 'several files' '2 7' 'part-*.csv' --model logistic --target y
 
-# ---- levels that ranks meet one by one, missing cells, a column of numbers until its last lines ----
+# ---- levels that occur on some ranks only, missing cells, a column of numbers until its last lines ----
 awk 'BEGIN { srand(4); print "y,kind,colour,late,a"; for (i = 0; i < 16000; i++) {
     late = i == 15990 ? "many" : i % 4
     printf "%s,k%d,%s,%s,%.4f\n", rand() < 0.3 + 0.02 * (i % 4) ? "yes" : "no", 40 - int(i / 800), i % 89 == 5 ? "NA" : i % 3 ? "red" : "\"dark, blue\"", late, rand() } }' >levels.csv
@@ -47,13 +47,13 @@ try 'notes' 0 'logistic' "[0-9]+ of 16000 rows are left out, where cells are mis
     mpirun -n 4 "$sbps" map levels.csv --model logistic --target y --missing drop
 [ "$(grep -c 'rows are left out' .err)" -eq 1 ] || fault 'notes' 'more than one rank prints'
 
-# ---- a run, and its checkpoint, which knows the table by its hash ----
+# ---- a run, and its checkpoint, which identifies the table by its hash ----
 sample=(sample 'part-*.csv' --model logistic --target y --seed 4 --progress off --draws 50 --sampler sbps)
 try 'in shares' 0 '' 'ranks     2' mpirun -n 2 "$sbps" "${sample[@]}" --ess 60 --checkpoint state -o run.nc
 SBPS_SHARE_TEXT=1000000000 try 'goes on from all of it' 0 '' 'ranks     2' mpirun -n 2 "$sbps" "${sample[@]}" --ess 120 --resume state -o run.nc
 
 # ---- errors are printed once, as by one process ----
-wrong() { # NAME RANKS FILES: the sentence of one process, once
+wrong() { # NAME RANKS FILES: the message of one process, once
     "$sbps" map "$3" --model logistic --target y 2>&1 >/dev/null | grep '^sbps:' >want
     [ -s want ] || fault "$1" 'one process finds nothing wrong'
     try "$1" 1 '' "$(sed 's/[][().*+?$^|\\]/./g; s/^sbps: //' want)" mpirun -n "$2" "$sbps" map "$3" --model logistic --target y
@@ -71,7 +71,7 @@ cp kept part-5.csv
 # ---- ranks that see different files under one name ----
 mkdir other
 "$sbps" simulate logistic --rows 20000 --dim 3 --seed 9 -o other/logistic.csv || exit 1
-differ() { # NAME SENTENCE FILE [LEAST]: rank 1 works in other; the sentence is printed once. LEAST: see SBPS_SHARE_TEXT
+differ() { # NAME MESSAGE FILE [LEAST]: rank 1 works in other; the message is printed once. LEAST: see SBPS_SHARE_TEXT
     local job=("$sbps" map "$3" --model logistic)
     [[ $3 == *.tbl ]] || job+=(--target y)
     SBPS_SHARE_TEXT=${4:-1} try "$1" 1 '' "$2" mpirun -n 1 "${job[@]}" : -n 1 --wdir other "${job[@]}"

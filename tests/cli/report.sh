@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The page of a run: whole, in order, with the summary's numbers, from hostile names, of many parameters, of no draws worth
-# the name; where there is a browser, its script works, too.
+# The page of a run: complete, well-formed, with the numbers of the summary, for names with markup, many parameters and few
+# draws; its script works if a browser is available.
 helper=$(realpath "$1")
 . "$(dirname "$0")/common.sh"
 
@@ -47,7 +47,7 @@ for run in run short unknown alone many hostile; do
 done
 "$sbps" report run.nc >stdout.html || fault stdout 'exit code'
 cmp -s stdout.html run.html || fault stdout 'another page than -o'
-"$sbps" report run.nc - <table.csv >pipe.html || fault pipe 'exit code' # a table that can be read but once
+"$sbps" report run.nc - <table.csv >pipe.html || fault pipe 'exit code' # a table that can be read only once
 diff -q <(grep -v 'seconds for leave-one-out' pipe.html) <(grep -v 'seconds for leave-one-out' run_rows.html) >/dev/null || fault pipe 'another page than of the file'
 
 cases=$((cases + 1))

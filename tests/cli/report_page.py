@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Holds pages of `sbps report` to what they promise.
+"""Checks pages of `sbps report`.
 
     report_page.py NAME...              NAME.html against NAME.csv, the summary of the same run
     report_page.py --drive PAGE OUT     a copy that tries its own script and notes how that went in data-tried"""
@@ -15,7 +15,7 @@ EMPTY = {"meta", "line", "circle", "path"}
 
 
 class Page(html.parser.HTMLParser):
-    """Tags must close in their order; what stands in tables and sections is kept."""
+    """Tags must close in their order; the contents of tables and sections are kept."""
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
@@ -66,7 +66,7 @@ def check_structure(page, text):
 
 
 def near(shown, value):
-    """Is the text the number, as far as its digits go?"""
+    """True if the text is the number, up to its digits."""
     if shown == "-" or value != value:
         return shown == "-" and value != value
     mantissa = re.sub(r"e.*", "", shown)
@@ -80,7 +80,7 @@ def clean(name):
 
 
 def check_smallest(page, text):
-    """The smallest ESS of the verdict stands in the table of errors, and is the smallest there."""
+    """The smallest ESS of the verdict is the smallest in the table of errors."""
     shown = re.search(r"smallest ESS</dt><dd>([^<]*)", text).group(1)
     listed = [line[-1] for line in page.tables[1][1:]]
     number = lambda cell: float(cell.replace(",", ""))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A run that is killed and resumed, however often, ends with the bits of one that was left alone:
+# A run that is killed and resumed any number of times ends with the bits of an uninterrupted one:
 # draws, path estimates, counts and skeleton. SBPS_KILLS is the number of kills (24), SBPS_SEED the seed of their times.
 . "$(dirname "$0")/common.sh"
 
@@ -16,7 +16,7 @@ export_run() { # RUN STATE FOLDER
     mkdir -p "$3"
     "$sbps" summary "$1" --csv >"$3/summary.csv" || return 1
     "$sbps" summary "$1" --json | grep -vE '"(seconds_|created_at)' >"$3/run.json"
-    # a finished run is resumed: nothing more is flown, the draws are written as text
+    # a finished run is resumed: no further segments, the draws are written as text
     cp "$2" "$3/again"
     "${sample[@]}" "${@:4}" --resume "$3/again" -o "$3/draws.csv" 2>.err || return 1
     rm "$3/again"
@@ -30,7 +30,7 @@ same() { # NAME FOLDER FOLDER
     done
 }
 
-# ---- the reference: never stopped, no further files ----
+# ---- the reference: never stopped, no other files ----
 "${sample[@]}" -o plain.nc 2>.err || fault 'reference' "$(tail -n 1 .err)"
 "${sample[@]}" -o whole.nc --checkpoint whole.state --skeleton whole.csv 2>.err ||
     fault 'reference' "$(tail -n 1 .err)"
@@ -41,13 +41,13 @@ export_run whole.nc whole.state whole || fault 'reference' 'could not be exporte
 
 # ---- killed ----
 stamp() { stat -c '%i %y' "$1" 2>/dev/null; }
-# Waits until FILE is another than that of STAMP, or the process has ended. The first checkpoint is
+# Waits until FILE differs from that of STAMP, or the process has ended. The first checkpoint is
 # written after the first round, however long that takes.
 until_replaced() { # PID FILE STAMP
     while [ "$(stamp "$2")" = "$3" ] && kill -0 "$1" 2>/dev/null; do sleep 0.02; done
 }
 
-# Starts the run, or resumes it where there is a state, and kills it: `early`, before or after its first
+# Starts the run, or resumes it from its checkpoint, and kills it: `early`, before or after its first
 # checkpoint; `late`, at some time after it; `never`. True when it finished.
 run_until() { # WHEN OPTIONS...
     local when=$1 resume=() pid code before
@@ -68,8 +68,8 @@ run_until() { # WHEN OPTIONS...
     return 0
 }
 
-# Kills one run again and again until it finishes or the kills are spent; then it may finish.
-haunt() { # OPTIONS...
+# Kills one run repeatedly until it finishes or all kills are used; then it may finish.
+kill_repeatedly() { # OPTIONS...
     while [ $count -lt "$kills" ]; do
         run_until $([ $((count % 4)) -eq 0 ] && echo early || echo late) "$@" && return
         count=$((count + 1))
@@ -86,7 +86,7 @@ while [ $count -lt "$kills" ] && [ $failures -eq 0 ]; do
     before=$count
     extra=()
     [ $((runs % 2)) -eq 1 ] && extra=(--skeleton killed.csv)
-    haunt "${extra[@]}"
+    kill_repeatedly "${extra[@]}"
     name="run $runs, killed $((count - before)) times"
     export_run killed.nc killed.state killed || fault "$name" "could not be exported: $(head -n 1 .err)"
     same "$name" killed whole
@@ -96,7 +96,7 @@ done
 echo "killed $count times in $runs runs"
 
 # ---- Ctrl-C ----
-# The round under way is cut short: chains may then lie in the skeleton in other turns.
+# The current round is cut short: chains may then alternate differently in the skeleton.
 cases=$((cases + 1))
 caught=0
 for again in 1 2 3 4 5; do
@@ -120,8 +120,8 @@ same 'Ctrl-C' int whole
 by_chain() { tail -n +2 "$1" | sort -s -t, -k1,1; }
 cmp -s <(by_chain int.csv) <(by_chain whole.csv) || fault 'Ctrl-C' 'the skeleton differs'
 
-# ---- what auto chose ----
-# Batches that grew in warm-up and a reference that moved are found again. Outliers make them.
+# ---- automatic choices ----
+# Batch sizes and reference points that changed in warm-up are restored. Outliers cause such changes.
 cases=$((cases + 1))
 awk -F, 'NR > 1 && NR % 50 == 0 {for (i = 2; i <= NF; i++) $i *= 8} 1' OFS=, data.csv >auto.csv
 auto=("$sbps" sample auto.csv --model logistic --target y --sampler sbps --chains 2 --threads 2
@@ -185,7 +185,7 @@ for at in 0 9 $((size / 3)) $((size / 2)) $((size - 1)); do
     cmp -s bad.state whole.state && fault "byte $at" 'was not changed'
     refuse "byte $at"  '' "${sample[@]}" --resume bad.state
 done
-# the skeleton that a checkpoint was made with must be there, and be that one
+# the skeleton that a checkpoint was made with must exist and be unchanged
 cp whole.state skeleton.state
 refuse 'skeleton gone'  'gone.csv' "${sample[@]}" --resume skeleton.state --skeleton gone.csv
 head -n 5 whole.csv >short.csv

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Predictions, scores and leave-one-out on five tables, German credit and concrete among them where they are: equal to
-# rstanarm's and loo's to 1e-6, from the same draws.
+# Predictions, scores and leave-one-out on five tables, including German credit and concrete if available: equal to
+# those of rstanarm and loo to 1e-6, from the same draws.
 . "$(dirname "$0")/common.sh"
 
 if ! command -v Rscript >/dev/null || ! Rscript --vanilla -e 'library(rstanarm); library(loo)' >/dev/null 2>&1; then

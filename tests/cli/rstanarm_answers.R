@@ -1,7 +1,7 @@
-# Predictions, scores and leave-one-out on five tables that others use, by rstanarm and loo from our draws: a fit of rstanarm's
-# whose draws are replaced by ours. In the folder of rstanarm.sh, which has made the runs.
+# Predictions, scores and leave-one-out on five tables that others use, by rstanarm and loo from our draws: the draws of
+# a fit of rstanarm are replaced by ours. Runs in the folder of rstanarm.sh, which has made the runs.
 #   rstanarm_answers.R tables SHARED     writes the tables there are, and a line for each: name, family, formula
-#   rstanarm_answers.R compare PROGRAM   holds our answers to R's, to 1e-6
+#   rstanarm_answers.R compare PROGRAM   compares our results with R's, to 1e-6
 arguments <- commandArgs(TRUE)
 there <- function(name) requireNamespace(name, quietly = TRUE)
 families <- list(bernoulli = binomial(), gaussian = gaussian(), poisson = poisson())
@@ -32,7 +32,7 @@ tables <- function(shared) {
 
 draws_of <- function(name) as.matrix(read.csv(paste0(name, ".draws.csv"), check.names = FALSE)[, -(1:2)])
 
-# rstanarm's object, its draws ours.
+# A fit of rstanarm with our draws.
 fit_of <- function(name, formula, family, data) {
     w <- draws_of(name)
     fit <- suppressWarnings(rstanarm::stan_glm(formula, family, data, algorithm = "optimizing", seed = 1, refresh = 0, draws = 20))

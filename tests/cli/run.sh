@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Whole runs: what is written where, what is said, and that no draw is lost.
+# Whole runs: output files, messages, and that no draw is lost.
 . "$(dirname "$0")/common.sh"
 
 quick=(--draws 100 --ess 100 --chains 2 --threads 2)
@@ -23,20 +23,20 @@ try 'summary --json'       0 '"run": *\{.*"sampler".*"parameters": *\[' '' "$sbp
 try 'diagnose'             0 '[a-z]' '' "$sbps" diagnose run.nc
 "$sbps" summary run.nc --csv >first.csv
 
-# The same seed gives the same numbers, whatever the threads; another seed does not.
+# The same seed gives the same numbers on any number of threads; another seed does not.
 "${sample[@]}" "${quick[@]}" --threads 1 --progress off -o again.nc 2>.err
 "$sbps" summary again.nc --csv | cmp -s - first.csv || fault 'same seed' 'one thread gave other numbers'
 "${sample[@]}" "${quick[@]}" --seed 2 --progress off -o other.nc 2>.err
 "$sbps" summary other.nc --csv | cmp -s - first.csv && fault 'other seed' 'gave the same numbers'
 
-# Silence: nothing but what was chosen and warnings on stderr, nothing on stdout.
+# Without progress: only settings and warnings on stderr, nothing on stdout.
 "${sample[@]}" "${quick[@]}" --progress off -o quiet.nc >.out 2>.err
 [ -s .out ] && fault 'progress off' 'something on stdout'
 grep -q '^  sampler ' .err && grep -q '^  prior ' .err || fault 'progress off' 'hides what was chosen'
 grep -v '^sbps: warning: \|^  [a-z]\|^logistic regression of' .err >.left && fault 'progress off' "said: $(head -n 1 .left)"
 try 'progress on'          0 '' 'sbps: +100%.*ESS' "${sample[@]}" "${quick[@]}" --progress on -o loud.nc
 
-# A config file fills what the command line leaves open.
+# A config file sets options that the command line does not set.
 cat >run.conf <<'CONF'
 # a run
 model  = logistic
@@ -97,7 +97,7 @@ try 'resume: no file'      1 '' '^sbps: .*nostate' "${sample[@]}" "${quick[@]}" 
 printf 'rubbish' >rubbish
 try 'resume: rubbish'      1 '' '^sbps: .*rubbish' "${sample[@]}" "${quick[@]}" --resume rubbish -o no.nc --progress off
 
-# A file that is no run of ours is not written over; an earlier run is.
+# A file that is not a run file is not overwritten; an earlier run is.
 for ending in nc csv; do
     echo 'notes of mine' >notes.$ending
     try "another file, .$ending" 1 '' "--output: notes.$ending exists and is not a run of sbps" \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Scores, leave-one-out and comparisons: as R and its package loo have them from the same draws; samples of rows within the
-# error that they state; sentences for what cannot be.
+# Scores, leave-one-out and comparisons: as by R and its package loo from the same draws; samples of rows agree within their
+# stated errors; invalid calls are refused.
 . "$(dirname "$0")/common.sh"
 . "$root/tests/cli/predict_table.sh"
 
@@ -68,8 +68,8 @@ try 'a run on a converted table' 0 '^elpd_loo .* rows +150, of which a random sa
     "$sbps" loo converted.nc scored.tbl --rows 40
 try 'compare on it' 0 'converted.nc +0.0000' '' "$sbps" compare converted.nc converted.nc --data scored.tbl
 
-# ---- a weight counts as so many rows alike: the same scores as of the table with single rows ----
-# Scores of one run, on the table with weights and on single rows of weight 1. crps alone has draws of its own in each row.
+# ---- a weight counts as that many equal rows: the same scores as of the table with single rows ----
+# Scores of one run, on the table with weights and on single rows of weight 1. Only crps uses random draws in each row.
 awk -F, 'NR == 1 { print $0 ",freq" >"counts.csv"; print $0 ",freq" >"single_rows.csv"; print $0 ",freq" >"halves.csv"; next }
     { w = (NR * 7) % 6; print $0 "," w >"counts.csv"; print $0 "," w / 2 >"halves.csv"; while (w-- > 0) print $0 ",1" >"single_rows.csv" }' table.csv
 weighted() { # NAME OPTION...: a run with weights
@@ -87,7 +87,7 @@ for model in 'y ~ x + a:gaussian' 'b ~ x + a:bernoulli' 'c ~ z + x:poisson' 'k ~
         { d = $2 - $4; size = $4 < 0 ? -$4 : $4; limit = $1 ~ /crps/ ? 0.05 : 1e-9; n++
           if ($1 != $3 || d > limit * (1 + size) || d < -limit * (1 + size)) { print; bad = 1 } }
         END { exit bad || n < 9 }' >.out || fault "weights, $family" "$(cat .out counts.scores)"
-    # weights need not be whole: sums are half as large, means are the same
+    # weights need not be integers: sums are half as large, means are the same
     paste counts.scores halves.scores | awk '$1 ~ /^(se_.*|rows|draws|rows_left_out)$/ { next }
         { want = $1 ~ /^(elpd|mean_deviance|weight)$/ ? $2 / 2 : $2; d = want - $4; size = want < 0 ? -want : want; n++
           if (d > 1e-9 * (1 + size) || d < -1e-9 * (1 + size)) { print; bad = 1 } }
@@ -95,7 +95,7 @@ for model in 'y ~ x + a:gaussian' 'b ~ x + a:bernoulli' 'c ~ z + x:poisson' 'k ~
 done
 try 'weights are named' 0 ' rows +150, whose weights sum to 375; ' '' "$sbps" score weighted_bernoulli.nc counts.csv
 
-# ---- what cannot be ----
+# ---- refusals ----
 cut -d, -f1-4 table.csv >without.csv
 try 'no target'        1 '' "without.csv: the run's column 'y' is missing" "$sbps" score linear.nc without.csv
 try 'standard input'   2 '' 'standard input can be read only once' "$sbps" compare linear.nc short.nc --data -
@@ -108,7 +108,7 @@ try 'another class'    1 '' "row 2: column 'k': 'cow' is none of the levels" "$s
 sed '3s/^[^,]*/NA/' table.csv >missing.csv
 try 'a missing cell'   0 'rows +149;.* left out +1 rows' '' "$sbps" score linear.nc missing.csv
 
-# ---- whose rows: the run's in any order, or others, which leave-one-out refuses ----
+# ---- rows of the run in any order, and other rows, which leave-one-out refuses ----
 (head -n 1 table.csv && tail -n +2 table.csv | sort) >turned.csv
 sed '3s/^[^,]*/1.25/' table.csv >changed.csv
 head -n 100 table.csv >part.csv

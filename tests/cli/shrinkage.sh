@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Coefficients shrunk by scales of their own, from the command line: messages, what works on such a run, what is
-# refused.
+# Shrinkage priors from the command line: messages, commands that work on such runs, refusals.
 . "$(dirname "$0")/common.sh"
 
 awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }

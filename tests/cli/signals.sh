@@ -20,7 +20,7 @@ wait $!
 cases=$((cases + 1))
 [ $code -eq 0 ] || [ $code -eq 141 ] || fault 'SIGPIPE on results' "exit $code, expected 0 or 141"
 
-# SIGHUP: like Ctrl-C, once there is something to keep; nohup is respected, too.
+# SIGHUP: like Ctrl-C, once there are draws; nohup is respected, too.
 # The skeleton grows from the first round on.
 cases=$((cases + 1))
 "${run[@]}" --warmup 0 --seconds 500 --skeleton path.csv -o hup.nc 2>.err &
@@ -33,7 +33,7 @@ code=$?
 grep -q 'interrupted: writing the draws so far' .err || fault 'SIGHUP' "printed: $(tail -n 2 .err)"
 try 'SIGHUP: summary' 0 '^name,mean' '' "$sbps" summary hup.nc --csv
 
-# What batch systems send before they kill is like SIGTERM. It may come again, and be followed by SIGTERM.
+# Signals that batch systems send before they kill are like SIGTERM. They may come twice, and be followed by SIGTERM.
 for signals in XCPU USR2 ALRM 'USR1 USR1 XCPU TERM'; do
     cases=$((cases + 1))
     rm -f path.csv batch.nc
@@ -60,7 +60,7 @@ for ignored in HUP USR1; do
     [ $code -eq 0 ] || fault "$ignored is ignored" "exit $code, expected 0: $(tail -n 1 .err)"
 done
 
-# SIGXFSZ: a sentence, nothing half-written, the earlier file as it was.
+# SIGXFSZ: a message, no incomplete file, the earlier file unchanged.
 cp pipe.nc before.nc
 cp before.nc limited.nc
 export TMPDIR=$work/elsewhere
@@ -72,7 +72,7 @@ left=$(find . -name '*.tmp.*' -o -path './elsewhere/*')
 [ -z "$left" ] || fault 'SIGXFSZ' "left $left"
 unset TMPDIR
 
-# Closed streams: messages go nowhere, and into no file of ours.
+# Closed streams: messages are lost, and are not written to an output file.
 closed() { # NAME REDIRECTIONS
     cases=$((cases + 1))
     eval '"${run[@]}" -o closed.nc --skeleton closed.csv' "$2"

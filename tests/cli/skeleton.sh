@@ -5,8 +5,8 @@
 python=/usr/bin/python3
 [ -x $python ] || { echo "skipped: no $python"; exit 77; }
 
-# Reads SKELETON, the JSON of its run and LONGER, the skeleton of the same run flown on; a line a
-# fault. A record is where a segment begins, so LONGER gives the end of each chain's last one.
+# Reads SKELETON, the JSON of its run and LONGER, the skeleton of the same run continued; prints a
+# line per fault. A record is where a segment begins, so LONGER gives the end of each chain's last one.
 cat >check.py <<'PY'
 import csv, json, math, sys
 
@@ -83,7 +83,7 @@ if refreshments != run["refreshments"]:
     print("refreshments", refreshments, "counted", run["refreshments"])
 PY
 
-# Flies further the second time; LOGS are columns that the skeleton holds the logarithm of.
+# The second run is longer; LOGS are columns that the skeleton holds the logarithm of.
 check() { # NAME LOGS COMMAND...
     local name=$1 logs=$2
     shift 2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tables as R's packages have them, written by write.csv, with text, text targets and missing cells: read without
-# a word of help, and the mode under flat priors is what glm and lm find.
+# Tables of R's packages, written by write.csv, with text, text targets and missing cells: read without further
+# options, and the mode under flat priors is that of glm and lm.
 . "$(dirname "$0")/common.sh"
 if ! command -v Rscript >/dev/null; then
     echo 'skipped: there is no Rscript'

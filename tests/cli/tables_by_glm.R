@@ -1,5 +1,5 @@
 # tables_by_glm.R SBPS: tables of modeldata, carData and ggplot2 through the program and through R. The largest difference of
-# a coefficient, in R's standard errors. Packages that are missing are left out with a word.
+# a coefficient, in R's standard errors. Missing packages are reported and skipped.
 program <- commandArgs(TRUE)[1]
 limit <- 1e-6
 invisible(Sys.setlocale("LC_COLLATE", "C"))
@@ -25,7 +25,7 @@ fetch <- function(package, name) {
   as.data.frame(get(name, where))
 }
 
-# Factors as text has them: no order, the level first that the program compares with.
+# Factors as read from text: unordered, with the reference level of the program first.
 as_text <- function(d, names) {
   for (column in colnames(d)) {
     if (!is.factor(d[[column]]) && !is.character(d[[column]]) && !is.logical(d[[column]])) next
@@ -45,7 +45,7 @@ map <- function(file, t) {
   setNames(got$value, got$name)
 }
 
-# Coefficients of R by the program's names.
+# Coefficients of R with the names of the program.
 fit_by_r <- function(d, t, names) {
   target <- t[[3]]
   d <- as_text(d, names)

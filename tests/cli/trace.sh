@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# --trace: every observation of one chain, in agreement with what the run counted; it changes nothing, goes on
-# where a checkpoint was made, and is refused where there is no band.
+# --trace: every observation of one chain, in agreement with the counts of the run; it changes nothing, continues
+# from a checkpoint, and is refused for samplers without a band.
 . "$(dirname "$0")/common.sh"
 
 "$sbps" simulate logistic --rows 2000 --dim 3 --seed 4 -o data.csv || exit 1
 sample=("$sbps" sample data.csv --model logistic --target y --batch-size 104 --draws 50 --progress off)
 number() { sed -n "s/^ *\"$2\": \([-0-9.e+]*\),\{0,1\}$/\1/p" "$1"; }
 
-# Held against the counts of a run of one chain; lambda is never below the band.
+# Compared with the counts of a run of one chain; lambda is never below the band.
 check() { # NAME TRACE RUN
     cases=$((cases + 1))
     "$sbps" summary "$3" --json >.json
@@ -49,7 +49,7 @@ try 'auxiliary'   0 '' '.*' "${sample[@]}" --chains 1 --ess 50 --auxiliary 1 --a
 check 'auxiliary' auxiliary.csv auxiliary.nc
 grep -q ',auxiliary,' auxiliary.csv || fault 'auxiliary' 'is not in the trace'
 
-# Another chain flies another path, and watching it changes nothing.
+# Another chain has another path, and tracing it changes nothing.
 plain=("${sample[@]}" --chains 2 --threads 2 --ess 200)
 try 'unwatched'   0 '' '.*' "${plain[@]}" -o plain.nc
 try 'first'       0 '' '.*' "${plain[@]}" --trace first.csv -o first.nc

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Help, versions, unknown words and impossible values: what is decided before data are read.
+# Help, versions, unknown words and impossible values: errors found before data are read.
 . "$(dirname "$0")/common.sh"
 
 printf 'x,y\n1,0\n2,1\n3,0\n4,1\n' >data.csv
@@ -53,7 +53,7 @@ pool-variance   aut      auto     auto\|on\|off
 progress        offf     off      auto\|on\|off
 TABLE
 
-# Every number: what it is not, and where it must lie.
+# Every number: the error and the expected range.
 while IFS=$'\t' read -r option value words; do
     try "--$option $value" 2 '' "^sbps: --$option: .*$words" "${sample[@]}" "--$option=$value"
 done <<'TABLE'
@@ -105,7 +105,7 @@ try 'config: twice'        2 '' "twice.conf:2: 'band' was already set on line 1"
 try 'config: none there'   1 '' 'none.conf: No such file' "${sample[@]}" --config none.conf
 try 'config: a folder'     1 '' '\.: Is a directory' "${sample[@]}" --config .
 
-# Files that cannot be written are found out before anything is sampled.
+# Files that cannot be written are reported before sampling.
 mkdir folder.nc
 try 'output: no folder'    1 '' '--output: cannot write none/run.nc: there is no directory none' "${sample[@]}" -o none/run.nc
 try 'output: unwritable'   1 '' '--output: cannot write /proc/run.nc: ' "${sample[@]}" -o /proc/run.nc

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A line every ten seconds also where nothing else is printed: while a table is read and in long rounds.
-# Pipes make both last until the line was seen: one that is not written to, one that is not read.
+# A progress line every ten seconds if nothing else is printed: while a table is read and in long rounds.
+# Pipes prolong both until the line is printed: one that is not written to, one that is not read.
 . "$(dirname "$0")/common.sh"
 
 printed() { # PATTERN PID: waits for the line, or for the end of the process

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# `sample --watch`: the page of a run under way over loopback, who gets it and who does not, its end; and draws that do not
-# know of it.
+# `sample --watch`: the page of a running job over loopback, who may read it, and its end; the draws do not depend on it.
 . "$(dirname "$0")/common.sh"
 
 "$sbps" simulate logistic --rows 2000 --dim 3 --seed 1 -o data.csv || exit 1

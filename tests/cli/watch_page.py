@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Looks at runs with --watch as browsers and strangers would: watch_page.py PROGRAM sample ARGUMENTS...
+"""Requests pages of runs with --watch, as browsers and as other clients: watch_page.py PROGRAM sample ARGUMENTS...
 
-Nothing waits for a clock: the page is asked again until it says what it must."""
+Nothing waits for a fixed time: the page is requested until it has the expected content."""
 import re
 import signal
 import socket
@@ -31,7 +31,7 @@ class Run:
         self.rest = self.process.stderr.read()
 
     def talk(self, request):
-        """All that is answered to these bytes."""
+        """The whole answer to these bytes."""
         got = b""
         with socket.create_connection(("127.0.0.1", self.port), 60) as link:
             try:
@@ -39,7 +39,7 @@ class Run:
                 while part := link.recv(65536):
                     got += part
             except (BrokenPipeError, ConnectionResetError):
-                pass  # it had heard enough
+                pass  # the server has closed the connection
         return got
 
     def ask(self, target, method="GET", host=None, lines=()):
@@ -48,7 +48,7 @@ class Run:
         return self.talk("\r\n".join([*head, "", ""]).encode())
 
     def page(self):
-        """The page, or None where nobody answers any more."""
+        """The page, or None if the server does not answer."""
         try:
             answer = self.ask("/" + self.token)
         except ConnectionRefusedError:
@@ -60,7 +60,7 @@ class Run:
         return body.decode()
 
     def until(self, words):
-        """Looks until the news say so; the page then."""
+        """Requests the page until the update satisfies the condition; returns the page."""
         while (page := self.page()) is not None:
             self.last = news(page)
             if re.search(words, self.last):
@@ -93,7 +93,7 @@ def check_page(run):
         assert words in page, words
     assert "interrupted" not in page
     later = run.until("Running: ")
-    while later == page:  # it goes on
+    while later == page:  # the run continues
         later = run.until("Running: ")
 
 
@@ -125,7 +125,7 @@ def check_odd_requests(run):
 
 
 def check_loopback(run):
-    """It listens there and nowhere else."""
+    """The server listens on this address only."""
     with open("/proc/net/tcp", encoding="ascii") as table:
         listening = [line.split()[1] for line in table if line.split()[3] == "0A"]
     at = [place.split(":")[0] for place in listening if place.endswith(":%04X" % run.port)]
@@ -133,14 +133,14 @@ def check_loopback(run):
 
 
 def check_slow_clients(run):
-    """Who asks and takes nothing, or never comes to the end of asking, holds nobody up."""
+    """Clients that do not read the answer or never finish a request do not block others."""
     links = [socket.create_connection(("127.0.0.1", run.port), 60) for _ in range(40)]
     for i, link in enumerate(links):
         try:
             whole = f"GET /{run.token} HTTP/1.0\r\nHost: 127.0.0.1:{run.port}\r\n\r\n"
             link.sendall(whole.encode() if i % 2 else b"GET /")
         except (BrokenPipeError, ConnectionResetError):
-            pass  # it gave way to another
+            pass  # it was replaced by another connection
     for _ in range(5):
         assert "Running" in news(run.page())
     for link in links:
@@ -163,7 +163,7 @@ def check_interrupt():
 
 
 def check_end():
-    """Seen to its end by one who looks all the time, a run draws what it draws unseen."""
+    """Draws do not depend on a client that requests pages all the time."""
     same = ["--sampler", "sbps", "--epochs", "3000", "--warmup", "2000"]
     run = Run(*same, "-o", "watched.csv")
     page = run.until("The run is finished. This is its last state")
@@ -175,7 +175,7 @@ def check_end():
 
 
 def check_nobody():
-    """Nobody looks: it ends without waiting for them."""
+    """Without clients the run ends without waiting."""
     run = Run("--sampler", "sbps", "--epochs", "20", "--warmup", "200", "-o", "alone.csv")
     assert run.end() == 0
 

@@ -1,5 +1,5 @@
-# Draws random chains, has diagnostics_print (its path is the argument) and R's posterior judge
-# them, and fails where they differ by more than 1e-6. Without posterior it skips (exit 77).
+# Draws random chains, computes diagnostics by diagnostics_print (its path is the argument) and by R's posterior,
+# and fails if they differ by more than 1e-6. Without posterior it skips (exit 77).
 #
 #   Rscript tests/estimate/posterior_agreement.R PATH/diagnostics_print
 if (!requireNamespace("posterior", quietly = TRUE)) {

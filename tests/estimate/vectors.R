@@ -1,4 +1,4 @@
-# Writes vectors.inc: what R's posterior says about chains that both this script and
+# Writes vectors.inc: diagnostics by R's posterior of chains that both this script and
 # diagnostics.c make by the same exact arithmetic (integers below 2^53, then single IEEE
 # operations), so that the draws need not be stored.
 #

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One allocation fails, then the next, over every subcommand: the program ends with a sentence or does
-# without, never in a crash; a file that stood there before is as it was, or whole and new.
+# Allocations fail one after another, in every subcommand: the program ends with a message or works
+# without the memory, and never crashes; an existing file is unchanged, or complete and new.
 #   allocations.sh PRELOAD.so [TRIES]    so many allocations a command, spread evenly; all: every one
 #
 # Of the 96,000 allocations that the commands below make, 90,000 are HDF5's. Gone over on 16 November 2026,
@@ -37,7 +37,7 @@ echo 'as it was' >before
 
 # ---- one command with one failing allocation ----
 
-# A file may also be whole and new, where only its last sync or what followed went wrong.
+# A file may also be complete and new, if only its last sync or a later call failed.
 is_whole() { # FILE
     case $1 in
     *.nc) "$sbps" summary "$1" ;;
@@ -46,7 +46,7 @@ is_whole() { # FILE
     esac >/dev/null 2>&1
 }
 
-# What the command may write is new for every try: `out` is replaced by a name with its ending.
+# The command writes new files in every try: `out` is replaced by a name with its ending.
 tested=0
 one() { # K COMMAND...
     local k=$1 code

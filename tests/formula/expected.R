@@ -1,6 +1,6 @@
-# What R says of many formulas: Rscript expected.R > expected.txt
+# Design matrices of many formulas by R: Rscript expected.R > expected.txt
 # TABLE, then for every formula the columns of model.matrix (COLUMN name values...), the sum of its offsets
-# (OFFSET values...) and what lme4 makes of its group terms (GROUP factor, LEVELS, EFFECT name values...).
+# (OFFSET values...) and lme4's design of its group terms (GROUP factor, LEVELS, EFFECT name values...).
 suppressMessages({library(splines); library(lme4)})
 table <- data.frame(
     y = c(1, 0, 0, 1, 1, 0, 1, 0, 1, 1, 0, 1, 0, 1),

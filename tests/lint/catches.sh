@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The lint finds each fault it is for, where it is, and passes a tree without faults.
+# The lint reports each kind of fault with its place, and passes a tree without faults.
 set -euo pipefail
 lint=$SBPS_SOURCE_DIR/scripts/lint.sh
 tree=$(mktemp -d)
@@ -26,7 +26,7 @@ built() {
     touch "$tree"/docs/{models,samplers}/plain.md
 }
 
-# expect FILE:LINE WORDS [BUILD]: the lint fails and says so there.
+# expect FILE:LINE WORDS [BUILD]: the lint fails with this message.
 expect() {
     if bash "$lint" "$tree" ${3:+"$3"} >"$tree.out" 2>&1; then
         echo "passed a tree with: $2"
@@ -146,7 +146,7 @@ expect "tests/costs.txt:0" "some/test takes 5.5 CPU seconds" build
 echo 'some/test 0.5' >"$tree/tests/costs.txt"
 bash "$lint" "$tree" build || { echo "failed a build with cheap tests"; failures=1; }
 
-# clang-tidy, where it is asked for
+# clang-tidy, on request
 if command -v clang-tidy-14 >/dev/null || command -v clang-tidy >/dev/null; then
     fresh
     built "$clean"
@@ -154,11 +154,11 @@ if command -v clang-tidy-14 >/dev/null || command -v clang-tidy >/dev/null; then
     printf 'int half(int of);\n\nint half(int number)\n{\n    return number / 2;\n}\n' >"$tree/src/core/half.c"
     printf '[{"directory": "%s", "file": "%s", "arguments": ["cc", "-c", "%s"]}]\n' \
         "$tree" "$tree/src/core/half.c" "$tree/src/core/half.c" >"$tree/build/compile_commands.json"
-    bash "$lint" "$tree" build || { echo "ran clang-tidy where nobody asks for it"; failures=1; }
+    bash "$lint" "$tree" build || { echo "ran clang-tidy without a request"; failures=1; }
     SBPS_TIDY=1 expect "src/core/half.c:1" "different parameter names" build
 fi
 
-# one mutex may be global, in the one place that has a reason
+# one mutex may be global
 fresh
 built "$clean"
 printf 'static int netcdf_mutex, calls; int sbps_lock(void) { return ++netcdf_mutex + ++calls; }\n' >"$tree/build/lock.c"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A short job on ranks from its text to its answer, resumed on others: small enough for the sanitizers, which look at every
-# process of it. What it says is held against the truth elsewhere (cli/ranks, stat/ranks).
+# A short job on ranks from text to summary, resumed on others: small enough for the sanitizers, which check all of its
+# processes. Other tests (cli/ranks, stat/ranks) check its results.
 . "$(dirname "$0")/../cli/common.sh"
 
 needs_ranks
-export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # Open MPI leaves memory behind
-clean() { # NAME: no sanitizer has spoken
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # Open MPI does not free all memory
+clean() { # NAME: no sanitizer has reported an error
     grep -qE 'AddressSanitizer|runtime error' .err .out && fault "$1" "$(grep -E 'Sanitizer|runtime error' .err .out | head -n 2)"
 }
 on() { # RANKS NAME CODE STDERR WORD...

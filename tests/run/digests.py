@@ -8,7 +8,7 @@ of short runs of every sampler, model, storage, control variate, metric and choi
                              the numbers in which they part
 
 Bits depend on the C library's functions and on linear algebra: OpenBLAS is held to kernels that
-every processor has, and where versions are not those of digests.txt a difference is a skip."""
+every processor has, and with versions other than those of digests.txt a difference is a skip."""
 import argparse
 import glob
 import hashlib
@@ -28,7 +28,7 @@ PARTS = ["draws", "summary", "checkpoint"]
 NOT_OF_THE_SEED = re.compile("seconds_|created_at|version")
 
 SHORT = "--chains 2 --draws 40 --warmup 600 --epochs 40 "
-LONG = "--chains 2 --draws 40 --warmup 600 --epochs 600 "  # where a look takes all rows
+LONG = "--chains 2 --draws 40 --warmup 600 --epochs 600 "  # an observation takes all rows
 LOGISTIC = "logistic.csv --model logistic --target y "
 LINEAR = "linear.csv --model linear --target y "
 ONE_ROW = "--chains 2 --draws 40 --warmup 3000 --epochs 40 --sampler "
@@ -67,7 +67,7 @@ RUNS = {
     "banana": "--model banana --chains 2 --draws 40 --ess 100",
     "hyperboloid": "hyperboloid.csv --model hyperboloid --target y --prior normal(0,1) --sampler sbps " + LONG,
     "multimodal": "multimodal.csv --model multimodal --sampler sbps " + SHORT,
-    # storages and ways in
+    # storages and sources
     "float": SBPS_OF + "--storage float",
     "sparse": "sparse.svm --model logistic --storage sparse --sampler sbps " + SHORT,
     "converted": "logistic.tbl --model logistic --sampler sbps " + SHORT,
@@ -91,7 +91,7 @@ RUNS = {
     "one batch's variance": SBPS_OF + "--pool-variance off --lack-of-fit off --band 3",
     "laplace prior": SBPS_OF + "--prior laplace(0,0.5) --prior-intercept student_t(3,0,2)",
     "cauchy prior": SBPS_OF + "--prior cauchy(0,1) --prior-intercept flat",
-    # what is left open
+    # automatic choices
     "auto": LOGISTIC + "--chains 2 --draws 40 --ess 100",
     "auto, linear": LINEAR + "--chains 2 --draws 40 --ess 100",
     "auto, rows of leverage": "leverage.csv --model logistic --target y --chains 2 --draws 40 --ess 100",
@@ -154,7 +154,7 @@ def write_sparse(chance):
 
 
 def write_rare(chance):
-    """Rare, long-tailed columns and classes nearly apart: flights look cheap at the mode and are not."""
+    """Rare, long-tailed columns and nearly separated classes: sbps is predicted to be cheap at the mode and is not."""
     rows = []
     for _ in range(600):
         x = [
@@ -167,7 +167,7 @@ def write_rare(chance):
 
 
 def write_leverage():
-    """Every fiftieth row lies far out."""
+    """Every fiftieth row is an outlier."""
     with open("logistic.csv") as file:
         head, *rows = [line.strip().split(",") for line in file]
     far = [[y] + [10.0 * float(cell) for cell in x] for y, *x in rows[::50]]
@@ -175,13 +175,13 @@ def write_leverage():
 
 
 def simulate(model):
-    """Can the program make up a table for it?"""
+    """True if the program can simulate a table for the model."""
     sbps(["simulate", model, "--rows", "800", "--dim", "3", "--seed", "5", "-o", model + ".csv"], True)
     return os.path.exists(model + ".csv")
 
 
 def write_tables():
-    """Those that runs name. A model without a run gets one, on a table made up for it."""
+    """The tables of the runs. A model without a run gets one, on a simulated table."""
     for model in listed("models"):
         if simulate(model) and model not in " ".join(RUNS.values()).split():
             RUNS[model] = "%s.csv --model %s --target y --sampler sbps " % (model, model) + SHORT
@@ -196,11 +196,11 @@ def write_tables():
     write_leverage()
 
 
-# ---- what a run says ----
+# ---- outputs of a run ----
 
 
 def summary_of(path):
-    """{"run.key": text, "parameter.key": texts}: numbers stay as they are written."""
+    """{"run.key": text, "parameter.key": texts}: numbers stay text."""
     said = json.loads(sbps(["summary", "--json", path]), parse_float=str, parse_int=str)
     out = {"run." + key: value for key, value in said["run"].items()}
     for parameter in said["parameters"]:
@@ -225,8 +225,8 @@ def blocks_of(path):
 
 
 def checkpoint_of(path, summary):
-    """Its words that are not 0, sorted: where a struct keeps a member is nobody's business. Without
-    the options, which are the run's own words, and without what the clock said."""
+    """Its words that are not 0, sorted: the layout of structs does not matter. Without
+    the options, which are text of the run, and without times."""
     clock = {struct.pack("=d", float(v)) for k, v in summary.items() if k.startswith("run.seconds_")}
     words = []
     for name, data in blocks_of(path):
@@ -244,8 +244,8 @@ def read(path):
 
 
 def tell(name, arguments, keys):
-    """Texts of one run, and all keys of its summary. A finished run is resumed for its draws: nothing
-    more is flown."""
+    """Texts of one run, and all keys of its summary. A finished run is resumed for its draws,
+    without further segments."""
     sample = ["sample", *arguments.split(), "--progress", "off"]
     sbps(sample + ["--checkpoint", "state", "-o", "run.nc"])
     summary = {k: v for k, v in summary_of("run.nc").items() if not NOT_OF_THE_SEED.search(k)}
@@ -288,7 +288,7 @@ def keep(folder, texts):
 
 
 def facts():
-    """What the bits depend on beside the source."""
+    """Versions and hardware that the bits depend on."""
     loaded = subprocess.run(["ldd", SBPS], capture_output=True, text=True).stdout
     blas = re.search(r"libopenblas\S* => (\S+)", loaded)
     there = os.path.dirname(os.path.realpath(blas.group(1))) if blas else ""
@@ -313,7 +313,7 @@ def read_digests():
 
 
 def compare(texts, kept):
-    """Sentences: one a part that differs."""
+    """Messages, one for each part that differs."""
     out = ["%s: has a digest and no run" % name for name in kept if name not in texts]
     for name, parts in texts.items():
         want = kept.get(name, "").split() or ["none"] * len(PARTS)

@@ -26,7 +26,7 @@ def posterior(program, table, options, folder):
 
 
 def compare(name, found, trusted):
-    """Sentences about what lies too far off."""
+    """Messages about estimates that differ too much."""
     if set(found) != set(trusted):
         yield f"{name}: other parameters: {sorted(set(found) ^ set(trusted))[:5]}"
         return

@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 DRAWS = 49  # of a posterior, as good as independent: ranks are 0 to 49
 ESS = 150
-LEVEL = 0.01  # that anything of what is asked fails, if all is right
+LEVEL = 0.01  # probability that any check fails if the program is correct
 BRIEF, FULL, SOAK = 40, 40, 200  # replications by SBPS_LENGTH; brief: of some models alone
 NORMAL = statistics.NormalDist()
 
@@ -113,7 +113,7 @@ MODELS = {
     },
     "long": {
         "draw": long_groups,
-        "first": 201,  # in tables 1 to 200 one effect lies high, by chance: bench/RESULTS.md
+        "first": 201,  # in tables 1 to 200 one effect has high ranks by chance: bench/RESULTS.md
         "formula": "y ~ x + (1 | g)",
         "options": ["--family", "bernoulli", "--prior", "normal(0,1)", "--prior-intercept", "normal(0,1)", "--prior-sd", "gamma(10,10)"],
         "quantities": ["intercept", "x", "sd_g__Intercept", "r_g[a0,Intercept]", "r_g[a1,Intercept]", "r_g[a2,Intercept]"],
@@ -178,7 +178,7 @@ def ranks_of(program, name, model, sampler, seed, folder):
     return ranks
 
 
-# ---- are they uniform? ----
+# ---- uniformity ----
 
 def tail(z):
     return 2 * NORMAL.cdf(-abs(z))
@@ -210,7 +210,7 @@ def tails(law):
 
 
 def band_probability(ranks):
-    """Of a band as narrow as these ranks need, that uniform ones leave it."""
+    """Probability that uniform ranks leave the narrowest band that contains these ranks."""
     n, points = len(ranks), range(1, DRAWS + 1)
     share = [k / (DRAWS + 1) for k in points]
     all_tails = [tails(binomial(n, p)) for p in share]

@@ -38,7 +38,7 @@ def posterior(table, options, ranks):
 
 
 def apart(name, found, trusted, allowed=0.0):
-    """Means and sds that are too far from each other, in sentences; allowed: posterior sds."""
+    """Messages about means and sds that differ too much; allowed: posterior sds."""
     for parameter, row in trusted.items():
         ours, sd = found[parameter], float(row["sd"])
         theirs = float(row.get("mcse") or row["mcse_mean"])
@@ -118,7 +118,7 @@ def stated_error():
         shards = rest[random.permutation(len(y))].reshape(4, -1, rest.shape[1]).sum(1)
         error = 4 * shards - shards.sum(0)
         found.append(error.var(1).mean())
-        second.append(((error - error.mean(1, keepdims=True)) ** 2 / 2).mean(0).var())  # shares are equal: no first order
+        second.append(((error - error.mean(1, keepdims=True)) ** 2 / 2).mean(0).var())  # parts are of equal size: no first order
     true, bias = math.sqrt(sum(found) / len(found)), math.sqrt(sum(second) / len(second))
     print(f"rank_error {stated:.4f}, by its definition {true:.4f}")
     if not 0.5 < stated / true < 2.0:
@@ -129,7 +129,7 @@ def stated_error():
 
 
 def sampled_error():
-    """The same of ranks with more rows than are looked at: rank_sample.c."""
+    """The same of ranks with more rows than are sampled: rank_sample.c."""
     import numpy
     rows, dim = 140000, 4
     call([SBPS, "simulate", "logistic", "--generate", "--rows", str(rows), "--dim", str(dim), "--seed", "7", "-o", "large.csv"])
@@ -154,7 +154,7 @@ def sampled_error():
     p = 1 / (1 + numpy.exp(-at))
     rest = numpy.log1p(p * numpy.expm1(e)) - p * e - 0.5 * p * (1 - p) * e ** 2  # y drops out
     found, left = [], []
-    cut = [-(-rows // 512) // 2 * 512, rows]  # as ranks have them: in blocks of 512
+    cut = [-(-rows // 512) // 2 * 512, rows]  # as on ranks: in blocks of 512
     for _ in range(10):
         order = random.permutation(rows)
         shards = numpy.array([rest[order[: cut[0]]].sum(0), rest[order[cut[0]:]].sum(0)])

@@ -29,7 +29,7 @@ def one_factor(r, truth, sizes, draw_y):
 
 
 def both_classes(draw):
-    """A table of one class alone is drawn anew with its truth, which leaves ranks uniform: the condition is one of the data."""
+    """A table of one class is drawn again with its truth. Ranks stay uniform: the condition depends on the data only."""
     def draw_until(r):
         while True:
             truth, rows = draw(r)
