@@ -94,7 +94,7 @@ static int check_failures, check_skips;
 
 /* A word that names no property is an error. If all properties were skipped, the exit status is
  * CHECK_SKIPPED. */
-static inline int check_verdict(int run)
+static inline int check_summary(int run)
 {
     printf("%d properties, %d failures, %d skipped\n", run, check_failures, check_skips);
     if (run == 0) printf("FAILED: no property has that name\n");
@@ -114,7 +114,7 @@ static inline int check_verdict(int run)
             run++;                                                                             \
             if (check_failures > before) printf("FAILED %s\n", c->name);                       \
         }                                                                                      \
-        return check_verdict(run);                                                             \
+        return check_summary(run);                                                             \
     }
 
 #endif

@@ -107,8 +107,8 @@ order() { # NAME OPTION...
     shift
     "$sbps" sample order.csv 'o ~ g' --family ordinal "$@" --seed 5 --ess 200 --progress off -o "$name.nc" >/dev/null 2>&1
 }
-order asked --levels low,mid,top
-try 'classes in their order'  0 '^All [0-9]+ checks .* passed' '' "$sbps" check asked.nc order.csv
+order requested --levels low,mid,top
+try 'classes in their order'  0 '^All [0-9]+ checks .* passed' '' "$sbps" check requested.nc order.csv
 order other --levels mid,low,top
 try 'classes in another'      0 'residuals differ from 0 along .* What to do: .sbps +sample. with +--levels, .* probabilities are not calibrated.* What to do: interactions .* --levels; +or +with +--model +softmax' '' "$sbps" check other.nc order.csv
 

@@ -16,7 +16,7 @@ except OSError:
     sys.exit(0)
 
 
-def said(words, **more):
+def output_of(words, **more):
     """What a command writes to a terminal of its own."""
     environment = {**os.environ, "TERM": "xterm", **more}
     if "NO_COLOR" not in more:
@@ -48,13 +48,13 @@ subprocess.run([program, "simulate", "logistic", "--rows", "500", "--dim", "2", 
 subprocess.run([program, "sample", "t.csv", "--model", "logistic", "--target", "y", "--seed", "1", "--ess", "400", "--progress", "off",
                 "-o", "t.nc"], check=True, stderr=subprocess.DEVNULL)
 for words, sign in ((["diagnose", "t.nc"], r"\033\[3[23]m(No problems found|1\. )"), (["summary", "t.nc"], r"\033\[1mname .*\033\[0m\n")):
-    coloured = said(words)
+    coloured = output_of(words)
     hold(f"{words}: colours at a terminal: {coloured!r}", re.search(sign, coloured))
-    plain = said(words, NO_COLOR="1")
+    plain = output_of(words, NO_COLOR="1")
     hold(f"{words}: NO_COLOR", "\033" not in plain)
-    hold(f"{words}: TERM=dumb", "\033" not in said(words, TERM="dumb"))
+    hold(f"{words}: TERM=dumb", "\033" not in output_of(words, TERM="dumb"))
     piped = subprocess.run([program, *words], capture_output=True, text=True, check=False).stdout
     hold(f"{words}: a pipe", "\033" not in piped)
     hold(f"{words}: the same words", re.sub(r"\033\[[0-9;]*m", "", coloured) == plain)
-    hold(f"{words}: JSON has none", "\033" not in said([*words, "--json"]))
+    hold(f"{words}: JSON has none", "\033" not in output_of([*words, "--json"]))
 print("colour: fine")

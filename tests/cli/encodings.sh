@@ -23,7 +23,7 @@ cmp -s w.tbl utf8.tbl || fault 'windows-1252' 'the table is another than that of
 { printf '\xef\xbb\xbf'; cat sharp.csv; } >mark.csv
 try 'a mark outweighs it'  0 '' "$note" "$sbps" convert mark.csv l.tbl "${latin[@]}" --encoding latin1
 cmp -s l.tbl sharp.tbl || fault 'a mark outweighs it' 'the table is another than that of UTF-8'
-try 'not said'             0 '' 'column names are not UTF-8 .*--encoding latin1.*café.*--encoding latin1' \
+try 'not given'            0 '' 'column names are not UTF-8 .*--encoding latin1.*café.*--encoding latin1' \
     "$sbps" convert latin.csv l.tbl --target résultat
 try 'unknown encoding'     2 '' "--encoding: unknown choice 'koi8': expected utf-8" "$sbps" convert latin.csv l.tbl --target résultat --encoding koi8
 finish

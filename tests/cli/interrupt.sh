@@ -46,7 +46,7 @@ done
 # line, or has just printed its settings. It exits with 130 and a file or a message, never with a crash.
 check_early() { # NAME
     [ $code -eq 130 ] || fault "$1" "exit $code, expected 130: $(tail -n 1 .err)"
-    grep -q '^sbps: ' .err || fault "$1" 'said nothing'
+    grep -q '^sbps: ' .err || fault "$1" 'printed nothing'
     ! [ -e early.nc ] || "$sbps" summary early.nc >.out || fault "$1" 'early.nc is torn'
     left=$(find . -name '*early*' ! -name early.nc)
     [ -z "$left" ] || fault "$1" "left $left"

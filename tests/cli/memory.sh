@@ -43,7 +43,7 @@ for limit in 150000 200000 250000 300000; do
     code=$?
     case $code in
     0) "$sbps" summary run.nc >/dev/null || fault "$limit KiB" 'no run' ;;
-    1) grep -q '^sbps: .*memory' .err || fault "$limit KiB" "said: $(tail -n 1 .err)" ;;
+    1) grep -q '^sbps: .*memory' .err || fault "$limit KiB" "printed: $(tail -n 1 .err)" ;;
     127) ;; # the libraries do not fit
     *) fault "$limit KiB" "exit $code: $(tail -n 1 .err)" ;;
     esac

@@ -46,7 +46,7 @@ try 'sorted and not shuffled' 0 'estimated error of means 0.00[0-9]+ sd' '' \
 "$sbps" simulate logistic --rows 5000 --dim 40 --seed 2 -o wide.csv
 try 'too few rows' 0 'hmc: .* means may be biased by up to 0.[0-9]+ sd' '' \
     $(on 4) sample wide.csv --model logistic --target y --dry-run
-try 'too few, and asked for' 0 '' 'warning: with this many ranks posterior means may be biased .*--sampler hmc' \
+try 'too few, but requested' 0 '' 'warning: with this many ranks posterior means may be biased .*--sampler hmc' \
     $(on 4) sample wide.csv --model logistic --target y --sampler sbps --ess 50 --draws 20 --progress off -o warned.nc
 try 'diagnosed' '[01]' 'Using the rows of one of 4 ranks at a time may shift means by 0.[0-9]+' '' "$sbps" diagnose warned.nc
 try 'summarised' 0 'ranks +4, of which each chain uses one at a time; this may shift means by 0.[0-9]+ posterior sd' '' "$sbps" summary warned.nc
@@ -94,7 +94,7 @@ try 'one on two' 1 '' 'single: written by a single process and cannot be continu
 
 # ---- refused, with one message ----
 once() { # NAME REGEX: of the last command
-    [ "$(grep -cE "$2" .err)" -eq 1 ] || fault "$1" "said $(grep -cE "$2" .err) times: $2"
+    [ "$(grep -cE "$2" .err)" -eq 1 ] || fault "$1" "printed $(grep -cE "$2" .err) times: $2"
 }
 head -n 1001 logistic.csv >few.csv
 try 'few rows' 2 '' '1000 rows are too few for 2 ranks' $(on 2) sample few.csv --model logistic --target y -o no.nc
@@ -123,7 +123,7 @@ kill -KILL "$victim"
 wait $job
 code=$?
 [ $code -ne 0 ] && [ $code -ne 124 ] || fault 'killed' "exit $code"
-grep -qiE 'signal 9|killed' .err || fault 'killed' "said: $(tail -n 3 .err)"
+grep -qiE 'signal 9|killed' .err || fault 'killed' "printed: $(tail -n 3 .err)"
 try 'after that' 0 '' 'the draws are in|ranks' mpirun -n 3 "$sbps" "${sample[@]}" --draws 2000 --warmup 0 --seconds 0.01 \
     --resume killed.state -o killed.nc
 try 'and its draws' 0 '^name,mean' '' "$sbps" summary killed.nc --csv

@@ -27,7 +27,7 @@ same 'as the file has them' 4 sorted.csv --model logistic --target y --no-shuffl
 sed 's/$/\r/' logistic.csv | head -c -2 >returns.csv
 same 'returns, and no end of the last line' 4 returns.csv --model logistic --target y
 "$sbps" simulate linear --rows 100000 --dim 12 --seed 3 -o linear.csv || exit 1 # more rows than are permuted at once
-same 'piles, standardized floats' '2 7' linear.csv --model linear --target y --standardize --storage float
+same 'buckets, standardized floats' '2 7' linear.csv --model linear --target y --standardize --storage float
 
 # ---- several files: lengths that differ, more than ranks and fewer ----
 head -n 1 logistic.csv >names

@@ -153,7 +153,7 @@ cp whole.state more.state
 "${sample[@]}" --ess 500 -o more.nc --resume more.state 2>.err || fault 'longer goal' "$(tail -n 1 .err)"
 export_run more.nc more.state more --ess 500 || fault 'longer goal' 'could not be exported'
 same 'longer goal' more far
-cmp -s more/summary.csv whole/summary.csv && fault 'longer goal' 'nothing more was flown'
+cmp -s more/summary.csv whole/summary.csv && fault 'longer goal' 'the run did not continue'
 
 # ---- refusals ----
 refuse() { # NAME WORDS COMMAND...

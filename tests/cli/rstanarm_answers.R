@@ -66,8 +66,8 @@ compare_one <- function(program, name, family, text) {
     # predictions: rstanarm's, on new rows
     for (kind in c("mean", "linear")) {
         theirs <- if (kind == "mean") rstanarm::posterior_epred(fit, newdata = data) else rstanarm::posterior_linpred(fit, newdata = data)
-        said <- system2(program, c("predict", run, csv, "--kind", kind, "--max-draws", "0"), stdout = TRUE, stderr = FALSE)
-        ours <- read.csv(text = said)
+        printed <- system2(program, c("predict", run, csv, "--kind", kind, "--max-draws", "0"), stdout = TRUE, stderr = FALSE)
+        ours <- read.csv(text = printed)
         hold(ours$mean, colMeans(theirs))
         hold(ours$sd, apply(theirs, 2, sd))
         hold(as.matrix(ours[, c("q5", "q50", "q95")]), t(apply(theirs, 2, quantile, c(0.05, 0.5, 0.95))))

@@ -33,7 +33,7 @@ try 'diagnose'             0 '[a-z]' '' "$sbps" diagnose run.nc
 "${sample[@]}" "${quick[@]}" --progress off -o quiet.nc >.out 2>.err
 [ -s .out ] && fault 'progress off' 'something on stdout'
 grep -q '^  sampler ' .err && grep -q '^  prior ' .err || fault 'progress off' 'hides what was chosen'
-grep -v '^sbps: warning: \|^  [a-z]\|^logistic regression of' .err >.left && fault 'progress off' "said: $(head -n 1 .left)"
+grep -v '^sbps: warning: \|^  [a-z]\|^logistic regression of' .err >.left && fault 'progress off' "printed: $(head -n 1 .left)"
 try 'progress on'          0 '' 'sbps: +100%.*ESS' "${sample[@]}" "${quick[@]}" --progress on -o loud.nc
 
 # A config file sets options that the command line does not set.
@@ -84,7 +84,7 @@ wait $pid
 code=$?
 [ $code -eq 1 ] || fault 'folder vanishes' "exit $code, expected 1"
 saved=$(sed -n 's/.*the draws were saved to \(.*\)$/\1/p' .err)
-[ -n "$saved" ] || fault 'folder vanishes' "said: $(tail -n 3 .err)"
+[ -n "$saved" ] || fault 'folder vanishes' "printed: $(tail -n 3 .err)"
 [ "$(stat -c %a "$(dirname "${saved:-none}")")" = 700 ] || fault 'folder vanishes' 'others can read it'
 try 'saved draws'          0 "^$promised" '' "$sbps" summary "${saved:-none}" --csv
 
@@ -118,6 +118,6 @@ cases=$((cases + 1))
 mkdir refuge
 (trap '' XFSZ; ulimit -f 1; TMPDIR=$work/refuge exec "${sample[@]}" "${quick[@]}" -o small.nc) >.out 2>.err
 grep -q 'the draws could not be saved to .*/refuge/sbps-....../run.csv either' .err ||
-    fault 'refuge' "said: $(tail -n 2 .err)"
+    fault 'refuge' "printed: $(tail -n 2 .err)"
 [ -z "$(ls refuge)" ] || fault 'refuge' "left $(ls refuge)"
 finish

@@ -27,7 +27,7 @@ cases=$((cases + 1))
 "$sbps" summary --csv resumed.nc | cmp -s - whole.txt || fault 'resumed' 'another answer'
 
 try 'no mode'       2 '' 'is not a usable estimate' "$sbps" map table.csv --formula 'y ~ x1' --family gaussian --prior 'hs()'
-try 'no flights'    2 '' 'shrinkage priors need hmc, not sbps' "${sample[@]}" --prior 'hs()' --sampler sbps -o no.nc
+try 'sbps refused'    2 '' 'shrinkage priors need hmc, not sbps' "${sample[@]}" --prior 'hs()' --sampler sbps -o no.nc
 try 'no groups'     2 '' 'not available in models with groups' "$sbps" sample table.csv 'y ~ x1 + (1 | g)' --family gaussian --prior 'hs()' -o no.nc
 try 'no classes'    2 '' 'not available for model softmax' "$sbps" sample table.csv 'k ~ x1' --family categorical --prior 'hs()' -o no.nc
 try 'not of sigma'  2 '' 'horseshoe is a prior of coefficients' "${sample[@]}" --prior-sigma 'horseshoe(1)' -o no.nc

@@ -87,7 +87,7 @@ cases=$((cases + 1))
 "$sbps" summary closed.nc >&- 2>.err
 code=$?
 [ $code -eq 1 ] || fault 'closed output' "exit $code, expected 1"
-grep -q 'standard output: ' .err || fault 'closed output' "said: $(cat .err)"
+grep -q 'standard output: ' .err || fault 'closed output' "printed: $(cat .err)"
 
 # SIGBUS: the table is cut short while it is in use.
 "$sbps" simulate logistic --rows 50000 --dim 5 -o large.csv &&

@@ -38,7 +38,7 @@ if sorted(chains) != list(range(int(run["chains"]))):
 total, one, two, worst = 0.0, [0.0] * d, [0.0] * d, 0.0
 for chain, path in chains.items():
     if further[chain][:len(path)] != path or len(further[chain]) == len(path):
-        print("chain", chain, "flown on is another")
+        print("chain", chain, "differs in the longer run")
     path = further[chain][:len(path) + 1]
     if path[0][0] != 0.0:
         print("a path begins at", path[0][0])

@@ -20,9 +20,9 @@ class Run:
     def __init__(self, *more):
         self.process = subprocess.Popen([*COMMAND, "--watch", *more], stderr=subprocess.PIPE, text=True)
         Run.started.append(self.process)
-        told = self.process.stderr.readline()
-        found = re.fullmatch(r"sbps: to watch: http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})\n", told)
-        assert found, told
+        line = self.process.stderr.readline()
+        found = re.fullmatch(r"sbps: to watch: http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})\n", line)
+        assert found, line
         self.port, self.token, self.last, self.rest = int(found[1]), found[2], "", ""
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
@@ -66,7 +66,7 @@ class Run:
             if re.search(words, self.last):
                 return page
             time.sleep(0.02)
-        raise AssertionError(f"'{words}' was never said; the last was '{self.last}'")
+        raise AssertionError(f"'{words}' was never printed; the last was '{self.last}'")
 
     def end(self):
         code_ = self.process.wait()

@@ -5,9 +5,9 @@ program=$1
 failures=0
 
 leaves() { # CODE ARGUMENTS...
-    local want=$1 said got
+    local want=$1 output got
     shift
-    said=$("$program" "$@")
+    output=$("$program" "$@")
     got=$?
     [ $got -eq "$want" ] && return
     echo "FAILED '$*': exit $got, expected $want: $said"

@@ -30,7 +30,7 @@ TEST(fail_writes_the_sentence_and_returns_the_status)
     CHECK(fail(&err, SBPS_BAD_FILE, "%s:%d: expected %d", "a.csv", 3, 7) == SBPS_BAD_FILE);
     CHECK(err.status == SBPS_BAD_FILE);
     CHECK(strcmp(err.text, "a.csv:3: expected 7") == 0);
-    CHECK(fail(NULL, SBPS_NO_FILE, "nobody listens") == SBPS_NO_FILE);
+    CHECK(fail(NULL, SBPS_NO_FILE, "no error argument") == SBPS_NO_FILE);
     CHECK(fail_memory(&err) == SBPS_NO_MEM && err.status == SBPS_NO_MEM && err.text[0]);
 }
 

@@ -19,7 +19,7 @@ static double uniform(void)
     return ((double)state + 0.5) / 4294967296.0;
 }
 
-static double bell(void)
+static double nearly_normal(void)
 {
     double s = -6.0;
     for (int i = 0; i < 12; i++) s += uniform();
@@ -29,14 +29,14 @@ static double bell(void)
 static double independent(double before, size_t c, size_t i)
 {
     (void)before, (void)c, (void)i;
-    return bell();
+    return nearly_normal();
 }
 
 #define MEMORY(name, a)                                                                        \
     static double name(double before, size_t c, size_t i)                                      \
     {                                                                                          \
         (void)c, (void)i;                                                                      \
-        return (a)*before + bell();                                                            \
+        return (a)*before + nearly_normal();                                                   \
     }
 MEMORY(memory_90, 0.9)
 MEMORY(memory_80, 0.8)
@@ -48,32 +48,32 @@ MEMORY(against_97, -0.97)
 static double heavy_tailed(double before, size_t c, size_t i)
 {
     (void)before, (void)c, (void)i;
-    double top = bell();
+    double top = nearly_normal();
     return top / uniform();
 }
 
 static double shifted(double before, size_t c, size_t i)
 {
     (void)before, (void)i;
-    return bell() + 0.5 * (double)c;
+    return nearly_normal() + 0.5 * (double)c;
 }
 
 static double scaled(double before, size_t c, size_t i)
 {
     (void)before, (void)i;
-    return bell() * (1.0 + (double)c);
+    return nearly_normal() * (1.0 + (double)c);
 }
 
 static double trending(double before, size_t c, size_t i)
 {
     (void)before, (void)c;
-    return bell() + (double)i / 50.0;
+    return nearly_normal() + (double)i / 50.0;
 }
 
 static double stuck(double before, size_t c, size_t i)
 {
     (void)before, (void)i;
-    return c == 2 ? 0.25 : bell();
+    return c == 2 ? 0.25 : nearly_normal();
 }
 
 static double discrete(double before, size_t c, size_t i)
@@ -97,13 +97,13 @@ static double two_valued(double before, size_t c, size_t i)
 static double far_from_zero(double before, size_t c, size_t i)
 {
     (void)before, (void)c, (void)i;
-    return 1e4 + 0.01 * bell();
+    return 1e4 + 0.01 * nearly_normal();
 }
 
 static double infinite(double before, size_t c, size_t i)
 {
     (void)before;
-    return c == 1 && i == 17 ? INFINITY : bell();
+    return c == 1 && i == 17 ? INFINITY : nearly_normal();
 }
 
 static double constant(double before, size_t c, size_t i)
@@ -344,7 +344,7 @@ TEST(sorting_is_stable_whatever_the_values_are)
     state = 11;
     for (int kind = 0; kind < 3; kind++) {
         for (size_t i = 0; i < N; i++) {
-            double one = kind == 2 ? floor(10.0 * bell()) : bell();
+            double one = kind == 2 ? floor(10.0 * nearly_normal()) : nearly_normal();
             x[i] = kind == 1 && i % 100 == 0 ? 1e9 * one : one;
         }
         const ranked *order = sort_ranked(N, x, scratch);
@@ -362,8 +362,8 @@ TEST(transform_is_the_sum_of_its_definition)
     point z[N], kept[N], roots[N / 2];
     state = 7;
     for (size_t i = 0; i < N; i++) {
-        kept[i].re = bell();
-        kept[i].im = bell();
+        kept[i].re = nearly_normal();
+        kept[i].im = nearly_normal();
     }
     memcpy(z, kept, sizeof z);
     fft_roots(N, roots);
@@ -389,7 +389,7 @@ TEST(many_parameters_take_little_time)
     draw_summary s;
     REQUIRE(x);
     state = 11;
-    for (size_t i = 0; i < 4 * DRAWS; i++) x[i] = bell();
+    for (size_t i = 0; i < 4 * DRAWS; i++) x[i] = nearly_normal();
     clock_t start = clock();
     for (size_t j = 0; j < PARAMETERS; j++)
         CHECK(summarize_draws(4, DRAWS, x, &s, NULL) == SBPS_OK);

@@ -20,7 +20,7 @@ names(table)[11:12] <- c("odd name", "2nd")
 formulas <- readLines(file.path(dirname(sub("--file=", "", grep("--file=", commandArgs(), value = TRUE))), "formulas.txt"))
 formulas <- formulas[nzchar(formulas) & !startsWith(formulas, "#")]
 number <- function(v) paste(sprintf("%.16g", v), collapse = "\t")
-said <- function(...) cat(paste(..., sep = "\t"), "\n", sep = "")
+print_line <- function(...) cat(paste(..., sep = "\t"), "\n", sep = "")
 
 effects <- function(f) {
     made <- lFormula(f, table, control = lmerControl(check.nobs.vs.rankZ = "ignore", check.nobs.vs.nlev = "ignore", check.nobs.vs.nRE = "ignore",
@@ -31,12 +31,12 @@ effects <- function(f) {
         nested <- grepl("[|][^)]*/", deparse1(f)) # lme4 has those as h:g
         back <- function(word) if (!nested) as.character(word) else sapply(strsplit(as.character(word), ":"), function(part) paste(rev(part), collapse = ":"))
         width <- length(made$cnms[[k]])
-        said("GROUP", back(names(made$cnms)[k]))
-        said("LEVELS", paste(back(factor), collapse = "\t"))
+        print_line("GROUP", back(names(made$cnms)[k]))
+        print_line("LEVELS", paste(back(factor), collapse = "\t"))
         z <- as.matrix(made$Ztlist[[k]])
         for (j in seq_len(width)) {
             row <- (as.integer(factor) - 1) * width + j
-            said("EFFECT", made$cnms[[k]][j], number(z[cbind(row, seq_along(row))]))
+            print_line("EFFECT", made$cnms[[k]][j], number(z[cbind(row, seq_along(row))]))
         }
     }
 }
@@ -45,18 +45,18 @@ effects <- function(f) {
 has_group <- function(e) is.call(e) && !identical(e[[1]], quote(I)) &&
     (as.character(e[[1]])[1] %in% c("|", "||") || any(sapply(as.list(e)[-1], has_group)))
 
-said("TABLE", nrow(table), ncol(table))
-said("NAMES", paste(names(table), collapse = "\t"))
-for (i in seq_len(nrow(table))) said("ROW", paste(sapply(table[i, ], function(v) if (is.factor(v)) as.character(v) else sprintf("%.16g", v)), collapse = "\t"))
+print_line("TABLE", nrow(table), ncol(table))
+print_line("NAMES", paste(names(table), collapse = "\t"))
+for (i in seq_len(nrow(table))) print_line("ROW", paste(sapply(table[i, ], function(v) if (is.factor(v)) as.character(v) else sprintf("%.16g", v)), collapse = "\t"))
 for (text in formulas) {
     f <- as.formula(text)
     joined <- any(all.names(f) %in% c("|", "||")) && !has_group(f)
     fixed <- if (joined) f else nobars(f)
     frame <- tryCatch(model.frame(fixed, table), error = function(e) message(text, ": ", conditionMessage(e)))
     if (is.null(frame)) next
-    said("FORMULA", text)
+    print_line("FORMULA", text)
     x <- model.matrix(attr(frame, "terms"), frame)
-    for (j in seq_len(ncol(x))) said("COLUMN", colnames(x)[j], number(x[, j]))
-    if (!is.null(model.offset(frame))) said("OFFSET", number(model.offset(frame)))
+    for (j in seq_len(ncol(x))) print_line("COLUMN", colnames(x)[j], number(x[, j]))
+    if (!is.null(model.offset(frame))) print_line("OFFSET", number(model.offset(frame)))
     if (!joined && length(findbars(f)) > 0) effects(f)
 }

@@ -76,7 +76,7 @@ typedef struct {
     const small_table *t;
 } all_rows;
 
-static sbps_status give_all(void *self, const program *of, double *value, sbps_error *err)
+static sbps_status visit_all(void *self, const program *of, double *value, sbps_error *err)
 {
     const all_rows *a = self;
     (void)err;
@@ -99,7 +99,7 @@ static sbps_status make_formula(const char *text, const small_table *t, formula 
     }
     if (status == SBPS_OK) status = formula_resolve(*out, err);
     all_rows a = {*out, t};
-    row_values from = {give_all, &a, t->rows};
+    row_values from = {visit_all, &a, t->rows};
     return status == SBPS_OK ? formula_fit(*out, &from, err) : status;
 }
 

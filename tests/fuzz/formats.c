@@ -100,7 +100,7 @@ static void change(const format *f, document *d, rng *r)
 }
 
 /* False when a case went wrong. */
-static bool attack(const format *f, const char *path)
+static bool fuzz_format(const format *f, const char *path)
 {
     rng r = rng_stream(number_from("SBPS_FUZZ_SEED", 1), 0, RNG_TEST);
     size_t cases = number_from("SBPS_FUZZ_CASES", (size_t)FEW), taken = 0;
@@ -132,7 +132,7 @@ static void check_format(const format *f)
         load_seed(path);
     }
     REQUIRE(seed_count > 0);
-    bool good = attack(f, path);
+    bool good = fuzz_format(f, path);
     CHECK(good);
     if (good) unlink(path);
 }

@@ -280,7 +280,7 @@ static void refuse(producer *p, const rows_spec *spec, const char *sentence)
 {
     rows *r = from_stream(p, spec);
     CHECK(!r && strstr(error.text, sentence));
-    if (!strstr(error.text, sentence)) fprintf(stderr, "said: %s\n", error.text);
+    if (!strstr(error.text, sentence)) fprintf(stderr, "message: %s\n", error.text);
     rows_destroy(r);
 }
 
@@ -461,7 +461,7 @@ TEST(invalid_batches_are_refused)
                               &error) == SBPS_BAD_DATA);
         CHECK(!r && strstr(error.text, sentences[damage]) && all_released(&p));
         if (!strstr(error.text, sentences[damage]))
-            fprintf(stderr, "%zu said: %s\n", damage, error.text);
+            fprintf(stderr, "%zu: message: %s\n", damage, error.text);
     }
 }
 

@@ -72,7 +72,7 @@ static rows *by_gdal(const gdal *g, const char *path, const rows_spec *spec)
     if (layer && stream.release) {
         CHECK(rows_from_arrow(&stream, spec, &r, &error) == SBPS_OK);
         CHECK(!stream.release);
-        if (!r) fprintf(stderr, "said: %s\n", error.text);
+        if (!r) fprintf(stderr, "message: %s\n", error.text);
     }
     if (set) g->close(set);
     return r;

@@ -140,7 +140,7 @@ static void refuse(const sbps_column *given, size_t count, const char *sentence)
                             &r, &error) != SBPS_OK &&
           !r);
     CHECK(strstr(error.text, sentence));
-    if (!strstr(error.text, sentence)) fprintf(stderr, "said: %s\n", error.text);
+    if (!strstr(error.text, sentence)) fprintf(stderr, "message: %s\n", error.text);
 }
 
 TEST(errors_of_a_column_are_reported)

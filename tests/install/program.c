@@ -7,7 +7,7 @@
 
 #define ROWS 40
 
-static int complain(const char *what, const sbps_error *err)
+static int print_error(const char *what, const sbps_error *err)
 {
     fprintf(stderr, "%s: %s\n", what, err->text);
     return 1;
@@ -24,11 +24,12 @@ int main(void)
     sbps_error err = {SBPS_OK, ""};
     sbps_options *options = NULL;
     sbps_table *table = NULL;
-    if (sbps_options_create(&options, &err) != SBPS_OK) return complain("create", &err);
-    if (sbps_options_set(options, "seed", "7", &err) != SBPS_OK) return complain("set", &err);
+    if (sbps_options_create(&options, &err) != SBPS_OK) return print_error("create", &err);
+    if (sbps_options_set(options, "seed", "7", &err) != SBPS_OK)
+        return print_error("set", &err);
     if (sbps_options_set(options, "no-such-option", "7", &err) == SBPS_OK) return 1;
     if (sbps_table_copy(ROWS, 1, x, NULL, y, options, &table, &err) != SBPS_OK)
-        return complain("copy", &err);
+        return print_error("copy", &err);
 
     printf("sbps %s: %zu options, seed %s, %zu rows\n", SBPS_VERSION, sbps_option_count(),
            sbps_options_get(options, "seed"), sbps_table_rows(table));

@@ -76,7 +76,7 @@ TEST(lowrank_samples_a_gaussian_with_few_long_axes_correctly)
 
 static double twins[ROWS * 2], y[ROWS];
 
-static void make_twins(void)
+static void make_equal_columns(void)
 {
     rng r = rng_stream(12, 0, RNG_TEST);
     for (size_t i = 0; i < ROWS; i++) {
@@ -120,7 +120,7 @@ static void check_rhat(const sbps_result *r, size_t j)
 }
 
 /* The sum is known from the rows, the difference from the prior alone: N(0, 2 scale^2). */
-static void check_twins(double scale, const char *settings)
+static void check_equal_columns(double scale, const char *settings)
 {
     char all[256];
     known sum = sum_known(scale);
@@ -141,25 +141,25 @@ static void check_twins(double scale, const char *settings)
 
 TEST(equal_columns_under_a_proper_prior_are_sampled_correctly)
 {
-    make_twins();
-    check_twins(2.5, "metric=dense");
-    check_twins(2.5, "metric=lowrank");
+    make_equal_columns();
+    check_equal_columns(2.5, "metric=dense");
+    check_equal_columns(2.5, "metric=lowrank");
 }
 
 /* The prior's share of the Hessian is lost in rounding and a ridge takes its place, which no
  * control variate may see. */
 TEST(a_ridge_stays_out_of_control_variates)
 {
-    make_twins();
-    check_twins(5e6, "metric=dense control-variate=gradient");
-    check_twins(5e6, "metric=dense control-variate=hessian");
-    check_twins(5e6, "metric=lowrank control-variate=hessian");
+    make_equal_columns();
+    check_equal_columns(5e6, "metric=dense control-variate=gradient");
+    check_equal_columns(5e6, "metric=dense control-variate=hessian");
+    check_equal_columns(5e6, "metric=lowrank control-variate=hessian");
 }
 
 TEST(equal_columns_without_a_prior_are_refused)
 {
     static const char *const metrics[] = {"dense", "lowrank", "auto"};
-    make_twins();
+    make_equal_columns();
     for (size_t i = 0; i < 3; i++) {
         char all[128];
         sbps_table *table;

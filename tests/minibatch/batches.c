@@ -9,7 +9,7 @@ static bool noisy(const batch_kind *kind)
 }
 
 /* True if the rows are exchangeable. */
-static bool fair(const batch_kind *kind)
+static bool is_exchangeable(const batch_kind *kind)
 {
     return kind == &batch_window || kind == &batch_random;
 }
@@ -68,7 +68,7 @@ TEST(a_batch_holds_n_different_rows)
     REQUIRE(t.u);
     for (size_t k = 0; batch_kinds[k]; k++)
         for (size_t n = 1; n <= ROWS; n++) {
-            if (!fair(batch_kinds[k])) continue;
+            if (!is_exchangeable(batch_kinds[k])) continue;
             carved c = carve(batch_kinds[k], t.u, n, 1);
             bool seen[ROWS];
             potential_set_line(&c.u.is, t.p, t.q);
@@ -84,7 +84,7 @@ TEST(every_row_is_used_equally_often)
     table t = unit_rows();
     REQUIRE(t.u);
     for (size_t k = 0; batch_kinds[k]; k++) {
-        if (!fair(batch_kinds[k])) continue;
+        if (!is_exchangeable(batch_kinds[k])) continue;
         carved c = carve(batch_kinds[k], t.u, TAKE, 2);
         double used[ROWS] = {0};
         bool seen[ROWS];

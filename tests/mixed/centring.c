@@ -26,7 +26,7 @@ static const grouped_spec specs[] = {
 #define SPECS (sizeof specs / sizeof *specs)
 
 /* Sets w to a generic point. */
-static void put_somewhere(const grouped *t, const grouped_spec *s, double *w)
+static void set_generic_point(const grouped *t, const grouped_spec *s, double *w)
 {
     rng r = rng_stream(s->seed, 2, RNG_TEST);
     for (size_t j = 0; j < t->u->dim; j++) w[j] = 0.3 * rng_normal(&r);
@@ -38,7 +38,7 @@ TEST(derivatives_are_those_of_differences)
         double w[MAX_DIM];
         grouped t = grouped_make(&specs[i]);
         REQUIRE(t.u->dim <= MAX_DIM);
-        put_somewhere(&t, &specs[i], w);
+        set_generic_point(&t, &specs[i], w);
         if (!specs[i].joint) check_derivatives(&t, w, 1e-5, specs[i].nested ? 2e-3 : 1e-4);
         if (!specs[i].joint) check_slopes(&t, w);
         grouped_close(&t);
@@ -80,7 +80,7 @@ TEST(the_density_is_that_of_the_covariance_at_zero)
         double w[MAX_DIM], there[MAX_DIM], value, want;
         grouped t = grouped_make(&specs[i]), zero = grouped_make(&plain);
         REQUIRE(t.u->dim == zero.u->dim);
-        put_somewhere(&t, &specs[i], w);
+        set_generic_point(&t, &specs[i], w);
         move_to_zero(&t, &zero, w, there);
         CHECK(posterior_value(t.u, w, &value, NULL) == SBPS_OK);
         CHECK(posterior_value(zero.u, there, &want, NULL) == SBPS_OK);

@@ -89,7 +89,7 @@ typedef struct {
 } prepared;
 
 /* Priors that leave a mode. */
-static void give_priors(const posterior *u)
+static void set_priors(const posterior *u)
 {
     for (size_t j = 0; j < u->dim; j++)
         CHECK(prior_parse(u->scale[j] == SCALE_TANH  ? "lkj(2)"
@@ -103,7 +103,7 @@ static void prepare(const grouped_spec *spec, prepared *s)
     s->t = grouped_make(spec);
     s->kind = counting(&s->t);
     ((mixed *)s->t.u->self)->row_model = &s->kind;
-    give_priors(s->t.u);
+    set_priors(s->t.u);
     CHECK(mode_find(s->t.u, NULL, &s->at, NULL) == SBPS_OK);
     size_t d = s->t.u->dim;
     s->factor = new_doubles(d * d);

@@ -65,7 +65,7 @@ static void make_term(group_term *t, size_t factor, size_t effects, bool correla
 }
 
 /* Parts of groups are the levels of the last factor. */
-static void nest_parts(const grouped_spec *s, row_groups *g, size_t n)
+static void nest_levels(const grouped_spec *s, row_groups *g, size_t n)
 {
     size_t last = g->factors - 1, parts = 0, row = 0;
     for (size_t i = 0; i < s->groups; i++) parts += (rows_of_group(s, i) - 1) / s->nested + 1;
@@ -91,7 +91,7 @@ static row_groups *make_groups(const grouped_spec *s, size_t n)
     make_term(g->term, 0, s->effects, !s->independent);
     if (s->crossed) make_factor(g->factor + 1, "h", s->crossed, n);
     if (s->crossed) make_term(g->term + 1, 1, s->crossed_effects, true);
-    if (s->nested) nest_parts(s, g, n);
+    if (s->nested) nest_levels(s, g, n);
     g->count = s->groups;
     g->start = calloc(g->count + 1, sizeof *g->start);
     g->width = s->effects > 1 || s->crossed_effects > 1 || s->nested_effects > 1 ? 1 : 0;

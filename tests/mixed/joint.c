@@ -100,7 +100,7 @@ static const grouped_spec specs[] = {
 #define SPECS (sizeof specs / sizeof *specs)
 
 /* The priors of effects in a run, and others that ensure a mode. */
-static void give_priors(const posterior *u)
+static void set_priors(const posterior *u)
 {
     model_derived of;
     for (size_t j = 0; j < u->dim; j++) {
@@ -117,7 +117,7 @@ static grouped make(const grouped_spec *s, double *w)
 {
     grouped t = grouped_make(s);
     rng r = rng_stream(s->seed, 1, RNG_TEST);
-    give_priors(t.u);
+    set_priors(t.u);
     for (size_t j = 0; j < t.u->dim; j++) w[j] = 0.3 * rng_normal(&r);
     return t;
 }
@@ -164,7 +164,7 @@ static double direct(const grouped *t, const double *w, const double *at)
 #define CAPACITY ((size_t)20000) /* space after x for the numbers of joint_transform */
 
 /* log |du/d eta| = log |J'J| / 2, by differences; u is linear in eta. */
-static double log_stretch(const grouped *t, double *w)
+static double log_jacobian(const grouped *t, double *w)
 {
     static double low[MAX_DIM + CAPACITY], high[MAX_DIM + CAPACITY];
     double columns[MAX_DIM][MAX_DIM], square[MAX_DIM * MAX_DIM], total = 0.0;
@@ -202,7 +202,7 @@ TEST(the_density_is_that_of_rows_and_effects)
         joint_transform(m, w, at);
         for (size_t j = m->other[0].first; j < m->aux; j++) own += log_normal(w[j], 1.0);
         double others = log_prior_value(t.u, w) - own;
-        double left = value + others + log_stretch(&t, w) - direct(&t, w, at);
+        double left = value + others + log_jacobian(&t, w) - direct(&t, w, at);
         if (i == 0) first = left;
         CHECK_NEAR(left, first, 1e-9);
     }

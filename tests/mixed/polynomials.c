@@ -47,7 +47,7 @@ static mixed *with_polynomials(const grouped *t, const grouped_spec *s, double *
     return m;
 }
 
-static void step_aside(size_t d, const double *w, double *at)
+static void perturb(size_t d, const double *w, double *at)
 {
     for (size_t j = 0; j < d; j++) at[j] = w[j] + SPREAD * cos(2.0 * (double)j + 1.0);
 }
@@ -79,7 +79,7 @@ TEST(a_polynomial_agrees_with_its_rows)
         mixed *m = with_polynomials(&t, &specs[s], w);
         size_t d = t.u->dim;
         double *scratch = new_doubles(t.u->model->rows.scratch(m, 1));
-        step_aside(d, w, at);
+        perturb(d, w, at);
         for (size_t g = 0; g < specs[s].groups; g++) {
             double gradient[2][16] = {{0.0}};
             for (int by_rows = 0; by_rows < 2; by_rows++) {
@@ -107,7 +107,7 @@ TEST(gradients_and_hessians_of_polynomials_are_derivatives)
             hessian[256];
         with_polynomials(&t, &specs[s], w);
         size_t d = t.u->dim;
-        step_aside(d, w, w);
+        perturb(d, w, w);
         const expansion out = {&value, gradient, hessian};
         REQUIRE(posterior_expand(t.u, w, &out, NULL, NULL) == SBPS_OK);
         for (size_t j = 0; j < d; j++) {
@@ -134,7 +134,7 @@ TEST(slopes_of_polynomials_are_gradients_along)
         const mixed *m = with_polynomials(&t, &specs[s], w);
         size_t d = t.u->dim, n = specs[s].groups;
         double *scratch = new_doubles(t.u->model->rows.scratch(m, n));
-        step_aside(d, w, w);
+        perturb(d, w, w);
         for (size_t j = 0; j < d; j++) u[j] = cos((double)j);
         t.u->model->rows.slope(m, rows_from(0, n), w, u, scratch, slope);
         for (size_t g = 0; g < n; g++) {

@@ -81,7 +81,7 @@ TEST(about_three_passes_are_enough)
 
 /* With weights up to 5 most rows have class probabilities near 0 or 1, so that steps are long.
  * */
-static rows *sure_classes(size_t n, size_t columns, uint64_t shuffle)
+static rows *separated_classes(size_t n, size_t columns, uint64_t shuffle)
 {
     const model_kind *model = model_find("logistic");
     rng r = rng_stream(23, 0, RNG_TEST);
@@ -96,10 +96,10 @@ static rows *sure_classes(size_t n, size_t columns, uint64_t shuffle)
     return data;
 }
 
-static double passes_of_sure_classes(uint64_t shuffle)
+static double passes_of_separated_classes(uint64_t shuffle)
 {
     struct row_workers row_threads = {.threads = 1};
-    rows *data = sure_classes(ROWS, 20, shuffle);
+    rows *data = separated_classes(ROWS, 20, shuffle);
     posterior *u = NULL;
     prior priors[DIM_MAX];
     for (size_t j = 0; j < DIM_MAX; j++) prior_parse("normal(0,2.5)", &priors[j], NULL);
@@ -116,7 +116,7 @@ TEST(long_steps_are_corrected)
 {
     size_t more = 0;
     for (uint64_t shuffle = 1; shuffle <= 2 * SHUFFLES; shuffle++) {
-        double passes = passes_of_sure_classes(shuffle);
+        double passes = passes_of_separated_classes(shuffle);
         printf("sure classes: %.2f passes\n", passes);
         more += passes > 3.0;
     }

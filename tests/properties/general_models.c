@@ -141,7 +141,7 @@ TEST(gradients_of_parts_add_up)
 }
 
 /* Names differ, priors are positive widths or flat, starts are finite. */
-static void manners_property(const subject *s)
+static void metadata_property(const subject *s)
 {
     char name[2][64];
     for (size_t j = 0; j < s->dim; j++) {
@@ -166,7 +166,7 @@ static void manners_property(const subject *s)
 
 TEST(names_priors_and_starts_are_valid)
 {
-    for_each_general(manners_property);
+    for_each_general(metadata_property);
 }
 
 CHECK_MAIN

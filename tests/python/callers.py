@@ -207,14 +207,14 @@ class Threads(Case):
             self.assert_same_draws(one, alone)
 
     def test_one_fit_from_many_threads(self):
-        fit, new, told = sbps.fit(FORMULA, example(), **OPTIONS), {"x": [1.0], "z": [2], "g": ["south"]}, []
-        threads = [threading.Thread(target=lambda: told.append(fit.predict(new, draws=True).tobytes() + repr(fit).encode()))
+        fit, new, results = sbps.fit(FORMULA, example(), **OPTIONS), {"x": [1.0], "z": [2], "g": ["south"]}, []
+        threads = [threading.Thread(target=lambda: results.append(fit.predict(new, draws=True).tobytes() + repr(fit).encode()))
                    for _ in range(6)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        self.assertEqual((len(told), len(set(told))), (6, 1))
+        self.assertEqual((len(results), len(set(results))), (6, 1))
 
     def test_files_are_read_and_written_on_many_threads(self):
         path, right = self.path("run.nc"), []
@@ -265,8 +265,8 @@ class Interrupts(Case):
         while "ESS" not in seen and child.poll() is None:  # ESS is printed once there are draws
             seen += child.stderr.read(1)
         child.send_signal(signal.SIGINT)
-        said, more = child.communicate()
-        self.assertEqual(said, "True True True\n", seen + more)
+        output, more = child.communicate()
+        self.assertEqual(output, "True True True\n", seen + more)
         self.assertIn("interrupted: keeping the draws so far", more)
 
     def test_before_there_are_draws_nothing_is_kept(self):

@@ -356,9 +356,9 @@ class Reports(Case):
 
     def test_scores_and_checks_are_those_of_the_command_line(self):
         for name in ("loo", "check"):
-            told = getattr(self.fit, name)()
-            self.assertEqual(str(told).rstrip(), program(name, self.run, self.table).rstrip())
-            self.assertEqual(dict(told), json.loads(program(name, self.run, self.table, "--json")))
+            report = getattr(self.fit, name)()
+            self.assertEqual(str(report).rstrip(), program(name, self.run, self.table).rstrip())
+            self.assertEqual(dict(report), json.loads(program(name, self.run, self.table, "--json")))
         self.assertEqual(str(self.fit.score(self.columns)).rstrip(), program("score", self.run, self.table).rstrip())
 
     def test_a_run_that_was_read_knows_its_file(self):

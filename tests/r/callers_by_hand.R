@@ -74,10 +74,10 @@ check_that("removed on the way", length(coef(of(function(w, x, y) {
     logistic(w, x, y)
 }, prior_sd = c(10, 2.5)))) == 2)
 refused("an error", "sbps_bad_data", "function mine: no way", of(function(w, x, y) stop("no way")))
-asked <- 0
+calls <- 0
 refused("an error later", "sbps_bad_data", "function mine: late", of(function(w, x, y) {
-    asked <<- asked + 1
-    if (asked > 300) stop("late")
+    calls <<- calls + 1
+    if (calls > 300) stop("late")
     logistic(w, x, y)
 }, prior_sd = c(10, 2.5)))
 refused("nothing", "sbps_bad_data", "expected a list of loglik and gradient", of(function(w, x, y) NULL))

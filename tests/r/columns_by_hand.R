@@ -36,14 +36,14 @@ refused("offset of new rows", "sbps_bad_data", sprintf("'offset' has %d values f
 run <- tempfile(fileext = ".nc")
 writeBin(fit$run, run)
 glue <- getNamespace("sbps")
-asked <- function(rows) .Call(glue$r_predict, run, rows, c("linear", "error"), c(0, 0, 1, 1), tempfile(fileext = ".csv"))
+call_predict <- function(rows) .Call(glue$r_predict, run, rows, c("linear", "error"), c(0, 0, 1, 1), tempfile(fileext = ".csv"))
 glue_refuses <- function(what, words, expression) {
     e <- condition_of(expression)
     check_that(what, inherits(e, "error") && grepl(words, conditionMessage(e), fixed = TRUE))
 }
-glue_refuses("a short vector in .Call", "'pmax(q, 0)' has 3 values for 4 rows", asked(list(x = as.double(1:4), `pmax(q, 0)` = as.double(1:3))))
-glue_refuses("another type in .Call", "'x' is of type complex", asked(list(x = 1i)))
-glue_refuses("few names in .Call", "names of columns", asked(structure(list(1, 2), names = NULL)))
+glue_refuses("a short vector in .Call", "'pmax(q, 0)' has 3 values for 4 rows", call_predict(list(x = as.double(1:4), `pmax(q, 0)` = as.double(1:3))))
+glue_refuses("another type in .Call", "'x' is of type complex", call_predict(list(x = 1i)))
+glue_refuses("few names in .Call", "names of columns", call_predict(structure(list(1, 2), names = NULL)))
 glue_refuses("few numbers in .Call", "numbers", .Call(glue$r_predict, run, NULL, c("linear", "error"), 0, "a.csv"))
 glue_refuses("few words in .Call", "words", .Call(glue$r_predict, run, NULL, "linear", c(0, 0, 1, 1), "a.csv"))
 glue_refuses("a short vector to sample", "'x' has 3 values for 4 rows",
@@ -183,21 +183,21 @@ ordered <- quick(y ~ o, transform(named, o = factor(g, ordered = TRUE)))
 check_that("another column of new rows with the name of a contrast", near(predict(ordered, transform(named, o = factor(g, ordered = TRUE), o.L = 99)), predict(ordered), 1e-9))
 
 # ---- a prior for each coefficient, in the order of the columns as printed ----
-told <- function(...) {
+printed_priors <- function(...) {
     lines <- sub(" +$", "", capture.output(prior_summary(quick(...))))
     lines[grepl(" ~ normal\\(0, [0-9]\\)$", lines)]
 }
 for (formula in list(y ~ poly(x, 2) + log(z), y ~ pmax(x, 0) + log(z) + scale(z), y ~ splines::ns(x, 2) + z, y ~ stats::poly(x, 2) + I(z > 1.5), y ~ ifelse(x == 4, 1, 0) + a, y ~ x + poly(z, 2, raw = TRUE))) {
     what <- paste(deparse(formula), "has a prior for each")
     printed <- setdiff(names(coef(quick(formula, d))), "(Intercept)")
-    check_that(what, identical(gsub("`", "", told(formula, d, prior = normal(0, seq_along(printed)))), sprintf("%s ~ normal(0, %d)", printed, seq_along(printed))))
+    check_that(what, identical(gsub("`", "", printed_priors(formula, d, prior = normal(0, seq_along(printed)))), sprintf("%s ~ normal(0, %d)", printed, seq_along(printed))))
     refused(paste(what, "number"), "sbps_bad_arg", sprintf("prior: %d numbers for %d coefficients (%s", length(printed) + 1, length(printed), printed[1]),
             quick(formula, d, prior = normal(0, seq_len(length(printed) + 1))))
 }
 refused("locations of another number", "sbps_bad_arg", "prior: 2 numbers for 3 coefficients", quick(y ~ x + a, d, prior = normal(c(0, 0), 1:3)))
 products <- transform(d, o = factor(a, ordered = TRUE), b = factor(x > 5))
 printed <- names(coef(quick(y ~ o * b, products)))[-1]
-check_that("products of contrasts", identical(told(y ~ o * b, products, prior = normal(0, seq_along(printed))), sprintf("%s ~ normal(0, %d)", printed, seq_along(printed))))
+check_that("products of contrasts", identical(printed_priors(y ~ o * b, products, prior = normal(0, seq_along(printed))), sprintf("%s ~ normal(0, %d)", printed, seq_along(printed))))
 
 # ---- the option output ----
 kept <- quick(y ~ x, d, output = "kept.nc")

@@ -90,17 +90,17 @@ check_that("classes", identical(dim(posterior_epred(classes, draws = 10)), c(10L
 
 # ---- with others ----
 if (is_installed("posterior")) {
-    told <- posterior::summarise_draws(posterior::as_draws_df(fit), rhat = posterior::rhat)
-    check_that("posterior", max(abs(told$rhat - fit$figures[, "rhat"])) < 1e-6)
+    summaries <- posterior::summarise_draws(posterior::as_draws_df(fit), rhat = posterior::rhat)
+    check_that("posterior", max(abs(summaries$rhat - fit$figures[, "rhat"])) < 1e-6)
 }
 if (is_installed("nlme")) {
     check_that("nlme's generic knows our fits", identical(nlme::fixef(fit), fixef(fit)))
     check_that("our generic knows nlme's", length(fixef(nlme::lme(y ~ x, d, ~ 1 | g))) == 2)
 }
 if (is_installed("loo")) {
-    said <- as.numeric(sub(".*elpd_loo +(-?[0-9.]+).*", "\\1", sbps_loo(fit)))
+    elpd <- as.numeric(sub(".*elpd_loo +(-?[0-9.]+).*", "\\1", sbps_loo(fit)))
     theirs <- suppressWarnings(loo::loo(fit))$estimates["elpd_loo", "Estimate"]
-    check_that("loo", abs(said - theirs) < 0.05 * abs(theirs) / 100)
+    check_that("loo", abs(elpd - theirs) < 0.05 * abs(theirs) / 100)
 }
 if (is_installed("lme4")) {
     near <- function(what, fit, other) {

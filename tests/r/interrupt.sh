@@ -29,10 +29,10 @@ grep -aq 'interrupted: the fit has the draws so far' rest.txt
 # The same while a function of R is the model: it interrupts itself.
 cat >own.R <<'R'
 library(sbps)
-asked <- 0
+calls <- 0
 rows <- function(w, x, y) {
-    asked <<- asked + 1
-    if (asked == 60000) tools::pskill(Sys.getpid(), tools::SIGINT)
+    calls <<- calls + 1
+    if (calls == 60000) tools::pskill(Sys.getpid(), tools::SIGINT)
     eta <- drop(x %*% w)
     list(loglik = y * eta - log1p(exp(eta)), gradient = (y - plogis(eta)) * x)
 }

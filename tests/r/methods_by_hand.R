@@ -31,8 +31,8 @@ check_that("sigma", sigma(fit) == median(draws[, "sigma"]) && sigma(logit) == 1)
 check_that("se", near(unname(se(fit)["wt"]), mad(draws[, "wt"])))
 check_that("nsamples", nsamples(fit) == nrow(draws))
 check_that("summary", identical(rownames(summary(fit)), colnames(draws)))
-told <- summary(fit, pars = "wt", regex_pars = "^sig", probs = c(0.1, 0.9))
-check_that("summary, probs", near(told[["wt", "10%"]], unname(quantile(draws[, "wt"], 0.1))) && identical(rownames(told), c("wt", "sigma")))
+figures <- summary(fit, pars = "wt", regex_pars = "^sig", probs = c(0.1, 0.9))
+check_that("summary, probs", near(figures[["wt", "10%"]], unname(quantile(draws[, "wt"], 0.1))) && identical(rownames(figures), c("wt", "sigma")))
 check_that("as.matrix, regex_pars", identical(colnames(as.matrix(fit, regex_pars = "cyl")), c("factor(cyl)6", "factor(cyl)8")))
 check_that("posterior_interval", near(unname(posterior_interval(fit, 0.5, pars = "wt")[1, ]), unname(quantile(draws[, "wt"], c(0.25, 0.75)))))
 refused("confint", "sbps_bad_arg", "posterior_interval", confint(fit))
@@ -55,7 +55,7 @@ attached <- function(package, name) is_installed(package) && isTRUE(all.equal(ge
 for (pair in list(c("rstantools", "bayes_R2"), c("rstantools", "predictive_error"), c("generics", "tidy"), c("generics", "glance"))) {
     if (is_installed(pair[1])) check_that(paste(pair, collapse = "::"), attached(pair[1], pair[2])) else cat(pair[1], "is not there: its generics are not tried\n")
 }
-check_that("what nobody knows", inherits(condition_of(fixef(3)), "error") && inherits(condition_of(pp_check("a")), "error"))
+check_that("objects without a method", inherits(condition_of(fixef(3)), "error") && inherits(condition_of(pp_check("a")), "error"))
 if (is_installed("loo")) {
     ours <- suppressWarnings(loo_compare(fit, smaller))
     theirs <- suppressWarnings(loo::loo_compare(list(fit = loo(fit), smaller = loo(smaller))))

@@ -235,7 +235,8 @@ static void half_name(const void *self, size_t j, size_t size, char *text)
     snprintf(text, size, "r_h[one,a]");
 }
 
-static void twice(const void *self, const double *w, size_t first, size_t count, double *out)
+static void report_twice(const void *self, const double *w, size_t first, size_t count,
+                         double *out)
 {
     (void)self;
     for (size_t i = 0; i < count; i++)
@@ -246,7 +247,7 @@ static void hide_one(model_kind *kind)
 {
     kind->reported.describe = half_is_coordinate;
     kind->reported.name = half_name;
-    kind->reported.values = twice;
+    kind->reported.values = report_twice;
 }
 
 #define ONE "model=linear formula=y~a+(1|g) seed=5 ess=200 draws=200 chains=2 "

@@ -201,9 +201,9 @@ def write_tables():
 
 def summary_of(path):
     """{"run.key": text, "parameter.key": texts}: numbers stay text."""
-    said = json.loads(sbps(["summary", "--json", path]), parse_float=str, parse_int=str)
-    out = {"run." + key: value for key, value in said["run"].items()}
-    for parameter in said["parameters"]:
+    summary = json.loads(sbps(["summary", "--json", path]), parse_float=str, parse_int=str)
+    out = {"run." + key: value for key, value in summary["run"].items()}
+    for parameter in summary["parameters"]:
         for key, value in parameter.items():
             out.setdefault("parameter." + key, []).append(value)
     return out
@@ -243,7 +243,7 @@ def read(path):
         return file.read()
 
 
-def tell(name, arguments, keys):
+def texts_of(name, arguments, keys):
     """Texts of one run, and all keys of its summary. A finished run is resumed for its draws,
     without further segments."""
     sample = ["sample", *arguments.split(), "--progress", "off"]
@@ -262,7 +262,7 @@ def tell_all(keys):
     """{name: texts} and the keys of all summaries."""
     texts, found = {}, set()
     for name, arguments in RUNS.items():
-        texts[name], more = tell(name, arguments, keys)
+        texts[name], more = texts_of(name, arguments, keys)
         found |= more
     for name, arguments in MAPS.items():
         texts[name] = [sbps([*arguments.split(), "--csv"]), "", ""]
@@ -325,9 +325,9 @@ def compare(texts, kept):
 
 def left_out():
     """Samplers and models that are registered and have no run here."""
-    said = " ".join(RUNS.values()).split()
+    used = " ".join(RUNS.values()).split()
     names = listed("samplers") + listed("models")
-    return ["%s: has no run in digests.py" % name for name in names if name not in said]
+    return ["%s: has no run in digests.py" % name for name in names if name not in used]
 
 
 def report(faults, machine):
@@ -344,10 +344,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--keep")
-    asked = parser.parse_args()
-    folder = asked.keep and os.path.realpath(asked.keep)
+    arguments = parser.parse_args()
+    folder = arguments.keep and os.path.realpath(arguments.keep)
     os.environ.update(OPENBLAS_CORETYPE="Prescott", LC_ALL="C")
-    kept = {} if asked.update else read_digests()
+    kept = {} if arguments.update else read_digests()
     machine, keys = kept.pop("machine", ""), kept.pop("summary", "").split()
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
@@ -359,7 +359,7 @@ def main():
         os.chdir("/")
     if folder:
         keep(folder, texts)
-    if asked.update:
+    if arguments.update:
         return write_digests(texts, keys)
     return report(compare(texts, kept), machine)
 

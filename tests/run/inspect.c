@@ -45,7 +45,7 @@ static bool lines_inspected(const inspection *x)
 {
     for (size_t line = 0; line < x->size / CACHE_LINE; line++)
         if (!memchr(x->seen + line * LINE, 1, LINE)) {
-            printf("line %zu of %zu of a chain's memory is looked at by nobody\n", line,
+            printf("line %zu of %zu of a chain's memory is not inspected\n", line,
                    x->size / CACHE_LINE);
             return false;
         }

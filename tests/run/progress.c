@@ -198,7 +198,7 @@ static void check_readable(const sbps_result *r)
     snprintf(file, sizeof file, "%s.nc", path);
     CHECK(sbps_result_write(r, file, &err) == SBPS_OK);
     CHECK(sbps_result_read(file, &back, &err) == SBPS_OK);
-    if (!back) printf("said: %s\n", err.text);
+    if (!back) printf("message: %s\n", err.text);
     unlink(file);
     unlink(path);
     REQUIRE(back);

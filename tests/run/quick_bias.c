@@ -63,7 +63,7 @@ TEST(progress_reports_nearly_the_stated_bias)
         REQUIRE(sbps_table_copy(ROWS, COLUMNS, x[0], NULL, y, options, &table, &err) ==
                 SBPS_OK);
         two_biases b = biases_of(table, options);
-        printf("seed %d: told %.4f, stated %.4f\n", seed, b.reported, b.stated);
+        printf("seed %d: reported %.4f, stated %.4f\n", seed, b.reported, b.stated);
         CHECK(b.stated > 0.05);
         CHECK(b.reported < FACTOR * b.stated && b.reported * FACTOR > b.stated);
         sbps_table_destroy(table);

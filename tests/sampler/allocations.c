@@ -65,7 +65,7 @@ TEST(allocations_of_the_library_are_counted)
     problem_close(&p);
 }
 
-static void silent_property(const problem *p)
+static void no_allocation_property(const problem *p)
 {
     test_chain f;
     segment s;
@@ -92,7 +92,7 @@ TEST(a_step_never_allocates)
                                regression_model(m), 40};
                 problem p = problem_make(made);
                 REQUIRE(p.a);
-                if (can(&p)) silent_property(&p);
+                if (can(&p)) no_allocation_property(&p);
                 problem_close(&p);
             }
 }

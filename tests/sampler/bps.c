@@ -125,7 +125,7 @@ static void cliff_gradient(const void *self, row_range r, const double *w, const
         for (size_t j = 0; j < 2; j++) out[j] += factor[i] * g[j];
 }
 
-static const model_kind cliff = {.name = "wall",
+static const model_kind cliff = {.name = "cliff",
                                  .facts.no_rows = true,
                                  .facts.mode_optional = true,
                                  .open = cliff_open,
@@ -164,7 +164,7 @@ static problem table_problem(const sampler_kind *kind, const model_kind *model,
 /* ---- lines ---- */
 
 /* Integral of the rate from a to b by the midpoint rule. */
-static double stretch(minibatch *u, double a, double b, double sigma, size_t steps)
+static double integrate_rate(minibatch *u, double a, double b, double sigma, size_t steps)
 {
     double sum = 0.0, h = (b - a) / (double)steps;
     for (size_t i = 0; i < steps; i++)
@@ -179,7 +179,7 @@ static double integrated(minibatch *u, double t, double sigma, size_t steps)
     double sum = 0.0, from = 0.0, jump;
     while (from < t) {
         double to = smaller(potential_next_kink(&u->is, from, &jump), t);
-        sum += stretch(u, from, to, sigma, steps);
+        sum += integrate_rate(u, from, to, sigma, steps);
         from = to;
     }
     return sum;

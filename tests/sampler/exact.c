@@ -51,11 +51,12 @@ typedef struct {
     control *cv;
     sampler s;
     double columns[DIM_MAX * DIM_MAX]; /* row j: A e_j */
-} bench;
+} bound_case;
 
-static bool bench_make(bench *b, const metric_kind *kind, const char *prior_text, bool with_cv)
+static bool bound_case_make(bound_case *b, const metric_kind *kind, const char *prior_text,
+                            bool with_cv)
 {
-    *b = (bench){0};
+    *b = (bound_case){0};
     table_spec spec = {.n = 60,
                        .columns = 3,
                        .weights = prior_text,
@@ -78,7 +79,7 @@ static bool bench_make(bench *b, const metric_kind *kind, const char *prior_text
     return b->p.a && (!with_cv || b->cv);
 }
 
-static void bench_close(bench *b)
+static void bound_case_close(bound_case *b)
 {
     free(b->c.memory.base);
     control_destroy(b->cv);
@@ -86,7 +87,7 @@ static void bench_close(bench *b)
 }
 
 /* w = mode + A z with |z| about `far`, and the line along A v. */
-static void set_random_line(bench *b, rng *r, double far, double *z, double *v)
+static void set_random_line(bound_case *b, rng *r, double far, double *z, double *v)
 {
     size_t d = b->s.dim;
     double p[DIM_MAX], q[DIM_MAX];
@@ -99,7 +100,8 @@ static void set_random_line(bench *b, rng *r, double far, double *z, double *v)
 }
 
 /* The largest of many ratios may not pass 1, and must come near it or the bound is too wide. */
-static void check_sharp(const char *what, const metric_kind *kind, double ratio, double lower)
+static void check_attained(const char *what, const metric_kind *kind, double ratio,
+                           double lower)
 {
     if (ratio <= 1.0 + TOL_SUM && ratio >= lower) return;
     printf("%s under %s metric: largest ratio %.6g\n", what, kind->name, ratio);
@@ -108,8 +110,8 @@ static void check_sharp(const char *what, const metric_kind *kind, double ratio,
 
 static void slopes_of_rows(const metric_kind *kind)
 {
-    bench b;
-    REQUIRE(bench_make(&b, kind, "flat", false));
+    bound_case b;
+    REQUIRE(bound_case_make(&b, kind, "flat", false));
     size_t n = b.c.u.is.facts.rows, d = b.s.dim;
     double each[64], scratch[DIM_MAX], z[DIM_MAX], v[DIM_MAX], ratio = 0.0, largest = 0.0;
     double top = bounds_norms(&b.c.u.is, thinning_map(&b.s), scratch, each);
@@ -125,8 +127,8 @@ static void slopes_of_rows(const metric_kind *kind)
     }
     for (size_t i = 0; i < n; i++) largest = fmax(largest, each[i]);
     CHECK(largest == top);
-    check_sharp("slope of a row", kind, ratio, d > 2 ? 0.9 : 0.99);
-    bench_close(&b);
+    check_attained("slope of a row", kind, ratio, d > 2 ? 0.9 : 0.99);
+    bound_case_close(&b);
 }
 
 TEST(no_row_is_steeper_than_its_norm)
@@ -136,8 +138,8 @@ TEST(no_row_is_steeper_than_its_norm)
 
 static void partials_of_rows(const metric_kind *kind, bool with_cv)
 {
-    bench b;
-    REQUIRE(bench_make(&b, kind, "normal(0,1)", with_cv));
+    bound_case b;
+    REQUIRE(bound_case_make(&b, kind, "normal(0,1)", with_cv));
     size_t n = b.c.u.is.facts.rows, d = b.s.dim;
     double largest[DIM_MAX], total[DIM_MAX], lever[DIM_MAX], scratch[DIM_MAX], z[DIM_MAX],
         v[DIM_MAX];
@@ -162,10 +164,10 @@ static void partials_of_rows(const metric_kind *kind, bool with_cv)
     for (size_t j = 0; j < d; j++) {
         /* with r = 1/2 at the reference max(r, 1 - r) / (1 + r) of the ceiling can be
          * reached */
-        check_sharp("partial of a row", kind, top[j], with_cv ? 0.33 : 0.95);
-        if (with_cv) check_sharp("change of a partial", kind, near[j], 0.1);
+        check_attained("partial of a row", kind, top[j], with_cv ? 0.33 : 0.95);
+        if (with_cv) check_attained("change of a partial", kind, near[j], 0.1);
     }
-    bench_close(&b);
+    bound_case_close(&b);
 }
 
 TEST(partial_derivatives_of_rows_keep_their_bounds)
@@ -179,8 +181,8 @@ TEST(partial_derivatives_of_rows_keep_their_bounds)
 /* The sum of single rows over N and the exact part are the full gradient. */
 static void gradients_add_up(const metric_kind *kind, const char *prior_text, bool with_cv)
 {
-    bench b;
-    REQUIRE(bench_make(&b, kind, prior_text, with_cv));
+    bound_case b;
+    REQUIRE(bound_case_make(&b, kind, prior_text, with_cv));
     size_t n = b.c.u.is.facts.rows, d = b.s.dim;
     rng r = rng_stream(24, 0, RNG_TEST);
     for (size_t k = 0; k < 20; k++) {
@@ -203,7 +205,7 @@ static void gradients_add_up(const metric_kind *kind, const char *prior_text, bo
         prior_line line = bounds_prior_line(&b.c.u.is);
         CHECK(dot(d, b.c.u.q, curved) <= line.rest + TOL_SUM);
     }
-    bench_close(&b);
+    bound_case_close(&b);
 }
 
 TEST(rows_and_exact_part_add_up_to_the_gradient)
@@ -236,8 +238,8 @@ TEST(bounds_of_prior_slopes_hold_and_are_attained)
 TEST(the_largest_hessian_is_a_bound)
 {
     for (size_t a = 0; metric_kinds[a]; a++) {
-        bench b;
-        REQUIRE(bench_make(&b, metric_kinds[a], "flat", false));
+        bound_case b;
+        REQUIRE(bound_case_make(&b, metric_kinds[a], "flat", false));
         size_t d = b.s.dim;
         double largest[DIM_MAX * DIM_MAX], h[DIM_MAX * DIM_MAX], scratch[DIM_MAX], ratio = 0.0;
         bounds_hessian(&b.c.u.is, thinning_map(&b.s), scratch, largest);
@@ -257,8 +259,8 @@ TEST(the_largest_hessian_is_a_bound)
                 ratio = fmax(ratio, slope_change / bound);
             }
         }
-        check_sharp("turn of the gradient", metric_kinds[a], ratio, 0.5);
-        bench_close(&b);
+        check_attained("turn of the gradient", metric_kinds[a], ratio, 0.5);
+        bound_case_close(&b);
     }
 }
 
@@ -271,10 +273,10 @@ static const char *const hard_priors[] = {"normal(2,0.3)", "normal(2,0.01)", "la
 static void never_above(const sampler_kind *kind, const metric_kind *metric_used,
                         const char *prior_text)
 {
-    bench b;
+    bound_case b;
     if (kind->pairs) return; /* tests/sampler/surrogate.c */
-    REQUIRE(
-        bench_make(&b, metric_used, prior_text, !strcmp(kind->control_variate, "gradient")));
+    REQUIRE(bound_case_make(&b, metric_used, prior_text,
+                            !strcmp(kind->control_variate, "gradient")));
     b.p.made = (recipe){.kind = kind,
                         .metric = metric_used,
                         .batches = kind->full ? &batch_full : &batch_window,
@@ -297,7 +299,7 @@ static void never_above(const sampler_kind *kind, const metric_kind *metric_used
     }
     CHECK(violations == 0 && bounces > 1000 && proposals >= bounces);
     free(f.memory.base);
-    bench_close(&b);
+    bound_case_close(&b);
 }
 
 TEST(no_proposal_lies_above_its_bound)
@@ -376,8 +378,8 @@ static void check_same(const tally *x, const tally *y)
 static void compare_first_events(const metric_kind *kind, const char *prior_text)
 {
     static first_events local, lips, other;
-    bench b;
-    REQUIRE(bench_make(&b, kind, prior_text, false));
+    bound_case b;
+    REQUIRE(bound_case_make(&b, kind, prior_text, false));
     b.p.made = (recipe){.metric = kind, .batches = &batch_window, .take = 1};
     run_to_first_event(&b.p, &sampler_local_bps, 27, &local);
     run_to_first_event(&b.p, &sampler_lipsbps, 28, &lips);
@@ -395,7 +397,7 @@ static void compare_first_events(const metric_kind *kind, const char *prior_text
     double different = distance_of(local.time, other.time);
     CHECK(same < 2.2); /* one in ten thousand */
     CHECK(different > 2.2);
-    bench_close(&b);
+    bound_case_close(&b);
 }
 
 TEST(local_bps_is_lipsbps_of_one_row)
@@ -410,9 +412,9 @@ TEST(local_bps_is_lipsbps_of_one_row)
 
 static void zigzag_moves(const sampler_kind *kind, const metric_kind *metric_used)
 {
-    bench b;
-    REQUIRE(
-        bench_make(&b, metric_used, "normal(0,2)", !strcmp(kind->control_variate, "gradient")));
+    bound_case b;
+    REQUIRE(bound_case_make(&b, metric_used, "normal(0,2)",
+                            !strcmp(kind->control_variate, "gradient")));
     size_t d = b.s.dim;
     b.p.made = (recipe){.kind = kind,
                         .metric = metric_used,
@@ -441,7 +443,7 @@ static void zigzag_moves(const sampler_kind *kind, const metric_kind *metric_use
     }
     CHECK(f.counts->bounces > 100 && f.counts->refreshments > 0);
     free(f.memory.base);
-    bench_close(&b);
+    bound_case_close(&b);
 }
 
 TEST(zigzag_flips_one_sign_at_a_time)

@@ -51,13 +51,13 @@ typedef struct {
     test_chain f;
     double z[2][DIM_MAX], w[2][DIM_MAX];
     point_pair pair;
-} duel;
+} pair_case;
 
 /* Weighted rows with offsets: so many that few of them are drawn. */
-static bool duel_make(duel *d, const model_kind *model, const metric_kind *metric_used,
-                      const char *prior_text)
+static bool pair_case_make(pair_case *d, const model_kind *model,
+                           const metric_kind *metric_used, const char *prior_text)
 {
-    *d = (duel){0};
+    *d = (pair_case){0};
     table_spec spec = {.n = 2000,
                        .columns = 3,
                        .weights = prior_text,
@@ -73,14 +73,14 @@ static bool duel_make(duel *d, const model_kind *model, const metric_kind *metri
     return d->f.memory.base;
 }
 
-static void duel_close(duel *d)
+static void pair_case_close(pair_case *d)
 {
     free(d->f.memory.base);
     problem_close(&d->p);
 }
 
 /* Two points, `far` posterior sds from the reference or so. */
-static void draw_points(duel *d, rng *random, double far)
+static void draw_points(pair_case *d, rng *random, double far)
 {
     size_t dim = d->p.t.u->dim;
     double scale = far / natural_scale(&d->p);
@@ -97,7 +97,7 @@ static void draw_points(duel *d, rng *random, double far)
 }
 
 /* -(R' - R) */
-static double compare_all_rows(duel *d, rng *random)
+static double compare_all_rows(pair_case *d, rng *random)
 {
     const row_bounds *kept = d->f.u.bounds;
     d->f.u.bounds = NULL;
@@ -110,9 +110,9 @@ static double compare_all_rows(duel *d, rng *random)
 /* With and without a reference: without, all of the likelihood is beyond. */
 static void adds_up(const model_kind *model, const char *prior_text)
 {
-    duel d;
+    pair_case d;
     rng r = rng_stream(41, 0, RNG_TEST);
-    REQUIRE(duel_make(&d, model, metric_find("dense"), prior_text));
+    REQUIRE(pair_case_make(&d, model, metric_find("dense"), prior_text));
     for (int k = 0; k < 20; k++) {
         double u[2], t[2];
         minibatch_equip(&d.f.u, k % 2 ? NULL : d.p.cv, 0.0);
@@ -123,7 +123,7 @@ static void adds_up(const model_kind *model, const char *prior_text)
         }
         CHECK_NEAR(t[1] - t[0] - compare_all_rows(&d, &r), u[1] - u[0], 1e-8);
     }
-    duel_close(&d);
+    pair_case_close(&d);
 }
 
 TEST(what_is_known_and_what_rows_add_make_the_potential)
@@ -141,7 +141,7 @@ TEST(what_is_known_and_what_rows_add_make_the_potential)
 /* E r(s) = exp(-(R' - R)), by (2) of row_bounds.c. A wrong sign, a factor that is missing
  * from bound or ratio, rows drawn by other shares than are divided by: each moves that mean.
  * Returns z. */
-static double mean_ratio(duel *d, rng *r, double *rows_visited)
+static double mean_ratio(pair_case *d, rng *r, double *rows_visited)
 {
     tally ratio = {.about = exp(compare_all_rows(d, r))};
     for (int i = 0; i < TRIES; i++) {
@@ -156,10 +156,10 @@ static double mean_ratio(duel *d, rng *r, double *rows_visited)
 
 static void ratios(const model_kind *model, const metric_kind *metric_used, double far)
 {
-    duel d;
+    pair_case d;
     rng r = rng_stream(42, 0, RNG_TEST);
     double worst = 0.0, squares = 0.0, rows_visited = 0.0, size = 0.0;
-    REQUIRE(duel_make(&d, model, metric_used, "normal(0,2)"));
+    REQUIRE(pair_case_make(&d, model, metric_used, "normal(0,2)"));
     for (int k = 0; k < 10; k++) {
         draw_points(&d, &r, far);
         size = fmax(size, fabs(compare_all_rows(&d, &r)));
@@ -173,7 +173,7 @@ static void ratios(const model_kind *model, const metric_kind *metric_used, doub
            d.p.t.data->local_rows, size);
     CHECK(worst <= MAX_Z);
     CHECK(rows_visited / 10.0 < 0.7 * (double)d.p.t.data->local_rows);
-    duel_close(&d);
+    pair_case_close(&d);
 }
 
 TEST(a_few_rows_give_the_ratio_of_all_on_average)
@@ -190,9 +190,9 @@ TEST(a_few_rows_give_the_ratio_of_all_on_average)
 TEST(no_row_passes_its_bound)
 {
     static const double far[] = {0.01, 0.5, 1.0, 2.0, 4.0, 8.0};
-    duel d;
+    pair_case d;
     rng r = rng_stream(43, 0, RNG_TEST);
-    REQUIRE(duel_make(&d, model_find("logistic"), metric_find("dense"), "normal(0,2)"));
+    REQUIRE(pair_case_make(&d, model_find("logistic"), metric_find("dense"), "normal(0,2)"));
     for (size_t i = 0; i < sizeof far / sizeof *far; i++)
         for (int k = 0; k < 300; k++) {
             draw_points(&d, &r, far[i]);
@@ -205,7 +205,7 @@ TEST(no_row_passes_its_bound)
                 }
             CHECK(bounds_compare(&d.f.u.is, &d.pair, &r).over == 0);
         }
-    duel_close(&d);
+    pair_case_close(&d);
 }
 
 CHECK_MAIN

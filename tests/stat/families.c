@@ -341,7 +341,7 @@ static double ordinal_draw(rng *r, double eta, const double *cuts)
     return (at > cuts[0]) + (at > cuts[1]);
 }
 
-static double itself(double w)
+static double identity(double w)
 {
     return w;
 }
@@ -354,7 +354,7 @@ TEST(ordinal_agrees_with_quadrature)
                       .aux = {-0.5, 0.1},
                       .draw = ordinal_draw,
                       .loglik = ordinal_loglik,
-                      .value = itself});
+                      .value = identity});
 }
 
 CHECK_MAIN

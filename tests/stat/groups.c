@@ -50,7 +50,7 @@ typedef struct {
     size_t once;         /* further groups, of one row */
     double sd;           /* of groups */
     bool constant;       /* what varies is the slope of a column that is 2 everywhere */
-} trap;
+} table_case;
 
 static void write_group(FILE *file, rng *random, size_t g, size_t n, double sd, known_groups *k)
 {
@@ -65,7 +65,7 @@ static void write_group(FILE *file, rng *random, size_t g, size_t n, double sd, 
     add_group(k, n, sum / (double)n, squares - sum * sum / (double)n);
 }
 
-static known_groups write_trap(const trap *t, const char *path)
+static known_groups write_table_case(const table_case *t, const char *path)
 {
     known_groups k = {.z = t->constant ? 2.0 : 1.0};
     rng random = rng_stream(31, 0, RNG_TEST);
@@ -142,13 +142,13 @@ static void frame(const sbps_result *r, double *centre, double *wide)
     wide[2] = 0.5 * (high - low);
 }
 
-static void survive(const trap *t, const char *sampler)
+static void check_table(const table_case *t, const char *sampler)
 {
     char path[256], settings[512];
     double centre[NUMBERS], wide[NUMBERS];
     known truth[NUMBERS];
     temporary_name(sizeof path, path);
-    known_groups k = write_trap(t, path);
+    known_groups k = write_table_case(t, path);
     snprintf(settings, sizeof settings,
              "model=linear formula=y~1+(%s|g) sampler=%s ess=1500 seed=4 " PRIORS,
              t->constant ? "0+c" : "1", sampler);
@@ -165,37 +165,40 @@ static void survive(const trap *t, const char *sampler)
     unlink(path);
 }
 
-static void survive_both(const trap *t)
+static void check_both_samplers(const table_case *t)
 {
-    survive(t, "boomerang");
-    survive(t, "hmc");
+    check_table(t, "boomerang");
+    check_table(t, "hmc");
 }
 
 TEST(half_of_all_rows_in_one_group)
 {
-    survive_both(&(trap){"half of all rows", .groups = 60, .each = 5, .first = 295, .sd = 0.8});
+    check_both_samplers(
+        &(table_case){"half of all rows", .groups = 60, .each = 5, .first = 295, .sd = 0.8});
 }
 
 TEST(groups_of_one_row)
 {
-    survive_both(&(trap){"groups of one row", .groups = 40, .each = 4, .once = 60, .sd = 0.8});
+    check_both_samplers(
+        &(table_case){"groups of one row", .groups = 40, .each = 4, .once = 60, .sd = 0.8});
 }
 
 TEST(thousands_of_levels_that_occur_once)
 {
-    survive(&(trap){"levels met once", .groups = 30, .each = 4, .once = 3000, .sd = 0.8},
-            "boomerang");
+    check_table(
+        &(table_case){"levels met once", .groups = 30, .each = 4, .once = 3000, .sd = 0.8},
+        "boomerang");
 }
 
 TEST(groups_that_do_not_differ)
 {
-    survive(&(trap){"no difference", .groups = 60, .each = 6, .sd = 0.0}, "hmc");
+    check_table(&(table_case){"no difference", .groups = 60, .each = 6, .sd = 0.0}, "hmc");
 }
 
 TEST(slopes_of_a_constant_column)
 {
-    survive_both(
-        &(trap){"a constant column", .groups = 40, .each = 6, .sd = 0.8, .constant = true});
+    check_both_samplers(&(table_case){"a constant column", .groups = 40, .each = 6, .sd = 0.8,
+                                      .constant = true});
 }
 
 CHECK_MAIN

@@ -21,8 +21,8 @@ def posterior(program, table, options, folder):
     subprocess.run([program, "sample", table, "y ~ x1 + x2 + (1 | g)", "--family", "bernoulli", *PRIORS, *options,
                     "--ess", str(ESS), "--seed", str(SEED), "--ranef", "all", "--progress", "off", "-o", out],
                    check=True, stderr=subprocess.DEVNULL)
-    told = subprocess.run([program, "summary", out, "--csv"], check=True, capture_output=True, text=True).stdout
-    return {row["name"].lower(): row for row in csv.DictReader(told.splitlines())}
+    output = subprocess.run([program, "summary", out, "--csv"], check=True, capture_output=True, text=True).stdout
+    return {row["name"].lower(): row for row in csv.DictReader(output.splitlines())}
 
 
 def compare(name, found, trusted):

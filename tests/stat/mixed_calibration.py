@@ -3,7 +3,7 @@
 each parameter among draws of its posterior must be uniform, whatever the model and the table. Talts, Betancourt, Simpson,
 Vehtari, Gelman (2018), arXiv:1804.06788.
 
-Of the ranks of a quantity three things are asked: their normal scores' mean (posteriors that lie too high or too low), the
+Three statistics of the ranks of a quantity are checked: their normal scores' mean (posteriors that lie too high or too low), the
 scores' mean square (too narrow or too wide), and whether the whole distribution stays in its band: at each of the possible
 ranks the count of those below is binomial, and the least of its tail probabilities over all ranks has a distribution that is
 added up step by step. Säilynoja, Bürkner, Vehtari (2022), Statistics and Computing 32, 32.

@@ -42,7 +42,7 @@ typedef struct {
     double mu, s2;
 } walker;
 
-static void remember(walker *x, double g)
+static void record_observation(walker *x, double g)
 {
     x->m++;
     x->time += x->t;
@@ -87,14 +87,14 @@ static void propose(walker *x, double lambda)
         square += g[j] * g[j];
     }
     if (rng_uniform(&x->random) * lambda >= along) {
-        remember(x, along);
+        record_observation(x, along);
         return;
     }
     for (int j = 0; j < 2; j++) x->v[j] -= 2.0 * along / square * g[j];
-    remember(x, along);
+    record_observation(x, along);
     learn(x);
     x->t = x->m = x->time = x->time2 = x->g = x->time_g = 0.0;
-    remember(x, -along);
+    record_observation(x, -along);
 }
 
 static void walk(walker *x, double time, double *square)
@@ -118,7 +118,7 @@ static double reference(double k, uint64_t seed, double time, double *error)
         .random = rng_stream(seed, 0, RNG_TEST), .k = k, .w = {1.0, 0.0}, .v = {0.0, 1.0}};
     double mean = 0.0, square = 0.0, one;
     x.mu = x.s2 = 1.0;
-    remember(&x, 0.0);
+    record_observation(&x, 0.0);
     walk(&x, 5000.0, &one);
     for (double i = 0.0; i < batches; i++) {
         walk(&x, time / batches, &one);

@@ -33,8 +33,8 @@ def call(words, ranks=1):
 def posterior(table, options, ranks):
     call([SBPS, "sample", table, "--progress", "off", "-o", "run.nc"] + options, ranks)
     rows = csv.DictReader(io.StringIO(call([SBPS, "summary", "run.nc", "--csv"])))
-    told = json.loads(call([SBPS, "summary", "run.nc", "--json"]))["run"]
-    return {row["name"]: row for row in rows}, told
+    report = json.loads(call([SBPS, "summary", "run.nc", "--json"]))["run"]
+    return {row["name"]: row for row in rows}, report
 
 
 def apart(name, found, trusted, allowed=0.0):
@@ -59,13 +59,13 @@ def trusted_posterior():
     with open(os.path.join(REFERENCE, "logistic_10000_posterior.csv"), encoding="utf-8") as file:
         trusted = {row["name"]: row for row in csv.DictReader(file)}
     options = ["--model", "logistic", "--target", "y", "--no-intercept", "--prior", "normal(0,10)"]
-    found, told = posterior(table, options + ["--ess", "300", "--sampler", "hmc"], 4)
+    found, report = posterior(table, options + ["--ess", "300", "--sampler", "hmc"], 4)
     yield from apart("hmc in step", found, trusted)
-    found, told = posterior(table, options + ["--ess", "5000", "--draws", "5000"], 4)
-    print(f"2500 rows a rank: rank_error {told['rank_error']:.2g}, rank_bias {told['rank_bias']:.2g}")
-    if told["sampler"] != "sbps" or not 0.02 < told["rank_error"] < 0.4 or not 0.0005 < told["rank_bias"] < 0.02:
-        yield f"{told['sampler']}, rank_error {told['rank_error']}, rank_bias {told['rank_bias']}"
-    yield from apart("chains on ranks", found, trusted, told["rank_bias"])
+    found, report = posterior(table, options + ["--ess", "5000", "--draws", "5000"], 4)
+    print(f"2500 rows a rank: rank_error {report['rank_error']:.2g}, rank_bias {report['rank_bias']:.2g}")
+    if report["sampler"] != "sbps" or not 0.02 < report["rank_error"] < 0.4 or not 0.0005 < report["rank_bias"] < 0.02:
+        yield f"{report['sampler']}, rank_error {report['rank_error']}, rank_bias {report['rank_bias']}"
+    yield from apart("chains on ranks", found, trusted, report["rank_bias"])
 
 
 def sort_by_target(path):
@@ -84,11 +84,11 @@ def one_process():
         sort_by_target(table)
         options = ["--model", model, "--target", "y", "--ess", "2000", "--sampler", "sbps"]
         alone, _ = posterior(table, options, 1)
-        found, told = posterior(table, options + ["--seed", "9"], 4)
-        print(f"{model}: rank_error {told['rank_error']:.2g}")
-        if not 0.0 <= told["rank_error"] < 0.02:
-            yield f"{model}: rank_error {told['rank_error']}"
-        yield from apart(model, found, alone, told["rank_bias"])
+        found, report = posterior(table, options + ["--seed", "9"], 4)
+        print(f"{model}: rank_error {report['rank_error']:.2g}")
+        if not 0.0 <= report["rank_error"] < 0.02:
+            yield f"{model}: rank_error {report['rank_error']}"
+        yield from apart(model, found, alone, report["rank_bias"])
 
 
 def stated_error():
@@ -101,7 +101,7 @@ def stated_error():
     options = ["--model", "logistic", "--target", "y", "--no-intercept", "--prior", "normal(0,100)",
                "--sampler", "sbps", "--ess", "50", "--draws", "20"]
     runs = [posterior("small.csv", options + ["--seed", str(seed)], 4)[1] for seed in (1, 2, 3)]
-    stated, moved = (math.sqrt(sum(told[name] ** 2 for told in runs) / len(runs)) for name in ("rank_error", "rank_bias"))
+    stated, moved = (math.sqrt(sum(report[name] ** 2 for report in runs) / len(runs)) for name in ("rank_error", "rank_bias"))
     w = numpy.zeros(x.shape[1])
     for _ in range(30):
         p = 1 / (1 + numpy.exp(-x @ w))
@@ -141,7 +141,7 @@ def sampled_error():
     for seed in range(1, 7):
         call([SBPS, "sample", "-o", "made.nc", "--seed", str(seed)] + options, 2)
         runs.append(json.loads(call([SBPS, "summary", "made.nc", "--json"]))["run"])
-    stated, moved = (math.sqrt(sum(told[name] ** 2 for told in runs) / len(runs)) for name in ("rank_error", "rank_bias"))
+    stated, moved = (math.sqrt(sum(report[name] ** 2 for report in runs) / len(runs)) for name in ("rank_error", "rank_bias"))
     w = numpy.zeros(dim)
     for _ in range(20):
         p = 1 / (1 + numpy.exp(-x @ w))

@@ -57,7 +57,7 @@ TEST(the_temporary_file_has_the_process_number_in_its_name)
 }
 
 /* The id of a process that has ended: a child of this one. */
-static long dead_process(void)
+static long ended_process(void)
 {
     pid_t child = fork();
     if (child == 0) _exit(0);
@@ -73,9 +73,9 @@ TEST(only_files_of_killed_processes_are_removed)
     const char *living = sample_path("a.txt.tmp.1.sbps-00000000");
     const char *word = sample_path("a.txt.tmp.1x.sbps-00000000");
     atomic_file f;
-    snprintf(dead, sizeof dead, "%s.tmp.%ld.sbps-00a1b2c3", path, dead_process());
-    snprintf(locked, sizeof locked, "%s.tmp.%ld.sbps-00a1b2c3", path, dead_process());
-    snprintf(users, sizeof users, "%s.tmp.%ld", path, dead_process());
+    snprintf(dead, sizeof dead, "%s.tmp.%ld.sbps-00a1b2c3", path, ended_process());
+    snprintf(locked, sizeof locked, "%s.tmp.%ld.sbps-00a1b2c3", path, ended_process());
+    snprintf(users, sizeof users, "%s.tmp.%ld", path, ended_process());
     snprintf(own, sizeof own, "%s.tmp.%ld", path, (long)getpid());
     const char *all[FILES] = {dead, locked, other, living, word, users, own};
     for (size_t i = 0; i < FILES; i++) sample_store(all[i], "half", 4);
@@ -143,7 +143,7 @@ TEST(a_device_is_written_not_replaced)
     CHECK(file_commit(&f, &err) == SBPS_OK);
     CHECK(stat("/dev/null", &status) == 0 && S_ISCHR(status.st_mode));
     REQUIRE(file_begin("/dev/full", &f, &err) == SBPS_OK);
-    fputs("no room", f.stream); /* fails only when flushed */
+    fputs("no space", f.stream); /* fails only when flushed */
     CHECK(file_commit(&f, &err) == SBPS_NO_FILE);
     CHECK(strcmp(err.text, "/dev/full: cannot be written: No space left on device") == 0);
 }
@@ -174,7 +174,7 @@ TEST(a_folder_without_permission_is_named)
     chmod(sample_folder, 0555);
     int outcome = with_small_disk(RLIM_INFINITY, write_in_locked_folder);
     chmod(sample_folder, 0755);
-    if (outcome == 2) SKIP("this root cannot become somebody else");
+    if (outcome == 2) SKIP("root cannot change its user here");
     CHECK(outcome == 0);
 }
 

@@ -190,8 +190,8 @@ static bool is_same(content a, content b)
 }
 
 /* The task writes the file `name`, which exists already if `before`. */
-static void attack(sbps_status (*task)(sbps_error *err), const char *name, content before,
-                   bool atomic)
+static void fail_each_call(sbps_status (*task)(sbps_error *err), const char *name,
+                           content before, bool atomic)
 {
     sample_store(sample_path(name), before.bytes, before.size);
     calls = 0;
@@ -241,32 +241,32 @@ static void end(void)
 TEST(replaced_files_are_complete_or_absent)
 {
     begin();
-    attack(write_csv, "out", as_it_was(), true);
-    attack(write_checkpoint, "out", as_it_was(), true);
-    attack(write_run, "out", as_it_was(), true);
-    attack(write_stan, "run_1.csv", as_it_was(), true);
+    fail_each_call(write_csv, "out", as_it_was(), true);
+    fail_each_call(write_checkpoint, "out", as_it_was(), true);
+    fail_each_call(write_run, "out", as_it_was(), true);
+    fail_each_call(write_stan, "run_1.csv", as_it_was(), true);
     end();
 }
 
 TEST(failures_to_read_are_reported)
 {
     begin();
-    attack(read_run, "out", as_it_was(), true);
-    attack(read_checkpoint, "out", as_it_was(), true);
-    attack(peek_checkpoint, "out", as_it_was(), true);
-    attack(digest_file, "out", as_it_was(), true);
+    fail_each_call(read_run, "out", as_it_was(), true);
+    fail_each_call(read_checkpoint, "out", as_it_was(), true);
+    fail_each_call(peek_checkpoint, "out", as_it_was(), true);
+    fail_each_call(digest_file, "out", as_it_was(), true);
     end();
 }
 
 TEST(failures_to_append_are_reported)
 {
     begin();
-    attack(write_skeleton, "out", as_it_was(), false);
-    attack(write_trace, "out", as_it_was(), false);
+    fail_each_call(write_skeleton, "out", as_it_was(), false);
+    fail_each_call(write_trace, "out", as_it_was(), false);
     CHECK(write_skeleton(NULL) == SBPS_OK);
     content path = content_of("out");
     bytes_before = path.size;
-    attack(resume_skeleton, "out", path, false);
+    fail_each_call(resume_skeleton, "out", path, false);
     free(path.bytes);
     end();
 }
