@@ -63,7 +63,7 @@ def findings(root):
                 text = file.read()
             for number, line in enumerate(code(text).split("\n"), 1):
                 for match in names.finditer(line):
-                    yield f"{path}:{number}: the retired name {match[1]}: expected {IDENTIFIERS[match[1]]}, or what fits here"
+                    yield f"{path}:{number}: the retired name {match[1]}: use {IDENTIFIERS[match[1]]}, or another name that fits"
         elif not path.endswith(".md"):
             continue
         else:

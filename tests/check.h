@@ -15,8 +15,9 @@
 #define TOL_DIFF  1e-6                 /* a finite difference */
 #define MAX_Z     5.0                  /* a Monte Carlo mean, fixed seed */
 
-/* A sample size by SBPS_LENGTH in the environment: `full` (make test-all), `soak` (make soak), else brief (make test).
- * Limits are in standard errors, so that they are the same for every length. */
+/* A sample size by SBPS_LENGTH in the environment: `full` (make test-all), `soak` (make soak),
+ * else brief (make test). Limits are in standard errors, so that they are the same for every
+ * length. */
 static inline double check_size(double brief, double full, double soak)
 {
     const char *length = getenv("SBPS_LENGTH");

@@ -1,5 +1,6 @@
-/* Forged checkpoints: one word of the run's state or of a chain's memory is changed, the checksum made
- * right, and the run resumed. It is refused with a message, or continues and has results: never a crash (run it under the address sanitizer), never an endless run.
+/* Forged checkpoints: one word of the run's state or of a chain's memory is changed, the
+ * checksum made right, and the run resumed. It is refused with a message, or continues and has
+ * results: never a crash (run it under the address sanitizer), never an endless run.
  *
  *   SBPS_FORGERIES=10000   how many (200)       SBPS_FORGERY_SEED=1   other ones
  *   SBPS_FORGERY=123       that one alone, telling what it is */

@@ -1,11 +1,11 @@
-/* Readers of all formats but CSV and libsvm text (readers.c) on any bytes: files of the kept corpus,
- * tests/fuzz/corpus/READER/, and files made here are changed at random, checksums made right again
- * half of the time, and become a valid object or an error message.
+/* Readers of all formats but CSV and libsvm text (readers.c) on any bytes: files of the kept
+ * corpus, tests/fuzz/corpus/READER/, and files made here are changed at random, checksums made
+ * right again half of the time, and become a valid object or an error message.
  *
  *   SBPS_FUZZ_CASES=100000   how many for each reader (1000)      SBPS_FUZZ_SEED=1   other ones
  *
- * What breaks a reader stays in the build folder as fuzz-READER.case, and belongs into the corpus once
- * it is understood. */
+ * What breaks a reader stays in the build folder as fuzz-READER.case, and belongs into the
+ * corpus once it is understood. */
 #include "check.h"
 #include "ingest/convert_text.h"
 #include "ingest/ingest.h"

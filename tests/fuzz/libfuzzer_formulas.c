@@ -1,10 +1,10 @@
-/* Formulas under libFuzzer. Not part of the test run; from the source tree:
+/* Formulas under libFuzzer. Not part of the test run. Build build-fuzz as in libfuzzer.c, then:
  *
  *   clang -std=c17 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Isrc \
- *       -Itests tests/fuzz/libfuzzer_formulas.c src/formula/[a-z]*.c src/base/{status,inspect,memory,names,printable,text,decimal,caret}.c -lm \
- *       -o fuzz-formulas && ./fuzz-formulas -max_len=400
+ *       -Itests tests/fuzz/libfuzzer_formulas.c build-fuzz/libsbps-internal.a -lopenblas -lz -lzstd -llzma \
+ *       -lm -o fuzz-formulas && ./fuzz-formulas -max_len=400
  *
- * What it finds belongs among the seeds of formulas.c once it is understood. */
+ * Once a crash is understood, its input is added to the seeds of formulas.c. */
 #include "formula_case.h"
 #include <stdint.h>
 #include <stdlib.h>

@@ -185,7 +185,8 @@ static char *report_of(const sbps_options *o, const sbps_table *table, bool lapl
     return text;
 }
 
-/* A run from the file has the same mode, and from the covariance the same Hessian, as one without. */
+/* A run from the file has the same mode, and from the covariance the same Hessian, as one
+ * without. */
 TEST(a_run_from_a_written_mode_is_the_run_that_finds_it)
 {
     sbps_options *o = options_of("linear");

@@ -1,6 +1,7 @@
-/* Costs of sbps on long tables, in counted work: rows per effective sample, passes of set-up through the table,
- * and peak memory as bytes requested by the library, without those inside other libraries. The linker sends
- * its allocations through the functions below (--wrap). No clock is read. */
+/* Costs of sbps on long tables, in counted work: rows per effective sample, passes of set-up
+ * through the table, and peak memory as bytes requested by the library, without those inside
+ * other libraries. The linker sends its allocations through the functions below (--wrap). No
+ * clock is read. */
 #include "check.h"
 #include "stat/sample.h"
 

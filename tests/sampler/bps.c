@@ -192,7 +192,7 @@ static void set_line(minibatch *u, const problem *p, const double *from, const d
     potential_set_line(&u->is, w, q);
 }
 
-/* Climbs of several heights from several starts, in one go and in two. */
+/* Climbs of several heights from several starts, in one call and in two. */
 static void climb_property(const problem *p)
 {
     size_t d = p->t.u->dim, n = p->t.data->local_rows;

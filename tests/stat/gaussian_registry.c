@@ -48,7 +48,7 @@ static double langevin(const sampler *s, size_t i, double eta_l, double *wander)
     return 1.0 / (1.0 - 0.5 * eta_l);
 }
 
-/* Its gains, as frozen, lie behind V. The axes are the coordinates' here. */
+/* Its frozen gains follow V in memory. The axes are the coordinates' here. */
 static double preconditioned(const sampler *s, size_t i, double eta_l, double *wander)
 {
     (void)wander;

@@ -53,7 +53,7 @@ static size_t bin_of(double w)
     return (size_t)(fabs(w) * BINS / REACH);
 }
 
-/* Shares of |w_1|; the last entry is what lies beyond. */
+/* Fractions of |w_1| per bin; the last entry is the rest. */
 static void exact_fractions(double fraction[BINS + 1])
 {
     double total = 0.0;

@@ -1,11 +1,11 @@
-/* Logistic regression in two dimensions by quadrature, with the program's default priors: intercept at
- * mean(x) ~ normal(0, 10), slope ~ normal(0, 2.5 / sd(x)).
+/* Logistic regression in two dimensions by quadrature, with the program's default priors:
+ * intercept at mean(x) ~ normal(0, 10), slope ~ normal(0, 2.5 / sd(x)).
  *
  *   log p(a, b | y) = -(a + b mean(x))^2/200 - b^2 sd(x)^2/12.5
  *                     + sum_i [y_i eta_i - log(1 + e^eta_i)] + const,   eta = a + b x.
  *
- * The trapezium rule on a grid of +-8 sd about the mode, 4 steps per sd, has a negligible error for so
- * smooth a density. */
+ * The trapezium rule on a grid of +-8 sd about the mode, 4 steps per sd, has a negligible error
+ * for so smooth a density. */
 #ifndef TESTS_STAT_QUADRATURE_H
 #define TESTS_STAT_QUADRATURE_H
 

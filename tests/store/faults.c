@@ -1,4 +1,5 @@
-/* Calls for memory and of files fail, one after another. The functions of store then report the failure or return a correct result; a file that is replaced is the old or the new one.
+/* Calls for memory and of files fail, one after another. The functions of store then report the
+ * failure or return a correct result; a file that is replaced is the old or the new one.
  *
  * The linker replaces every CALL named here by __wrap_CALL: see tests/CMakeLists.txt. */
 #include "check.h"

@@ -1,4 +1,6 @@
-/* Calls of NetCDF fail, one after another, or write wrong bytes without an error. Writing then reports the failure and leaves the earlier file unchanged; reading reports it and returns nothing.
+/* Calls of NetCDF fail, one after another, or write wrong bytes without an error. Writing then
+ * reports the failure and leaves the earlier file unchanged; reading reports it and returns
+ * nothing.
  *
  * The linker replaces every CALL named here by __wrap_CALL: see tests/CMakeLists.txt. */
 #include "check.h"

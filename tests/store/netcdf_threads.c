@@ -1,5 +1,5 @@
-/* Run files used by several threads at once: every read returns what was written, nothing is printed, and neither
- * fork() nor a cancelled thread leaves the lock taken. */
+/* Run files used by several threads at once: every read returns what was written, nothing is
+ * printed, and neither fork() nor a cancelled thread leaves the lock taken. */
 #include "check.h"
 
 #include "sbps.h"

@@ -129,7 +129,8 @@ TEST(views_hold_rows_and_targets)
     rows_destroy(r);
 }
 
-/* Means, variances and correlations of columns, of one row with the next, and of a seed with another. */
+/* Means, variances and correlations of columns, of one row with the next, and of a seed with
+ * another. */
 TEST(columns_are_uncorrelated_with_the_documented_sd)
 {
     enum { N = 40000, D = 6 };
