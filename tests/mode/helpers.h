@@ -34,9 +34,14 @@ static fit fit_model(rows *data, const model_kind *model, const char *weights,
 {
     fit f = {.data = data, .status = SBPS_BAD_ARG};
     prior priors[DIM_MAX];
-    if (!data || data->d + model->auxiliary_count > DIM_MAX) return f;
-    for (size_t j = 0; j < data->d + model->auxiliary_count; j++)
-        if (prior_parse(j < data->d ? weights : sigma, &priors[j], &f.err) != SBPS_OK) return f;
+    if (!data) return f;
+    /* Without auxiliaries all coordinates are weights, of which softmax has several per column. */
+    size_t weights_count = model->auxiliary_count ? data->d : DIM_MAX;
+    size_t count = weights_count + model->auxiliary_count;
+    if (count > DIM_MAX) return f;
+    for (size_t j = 0; j < count; j++)
+        if (prior_parse(j < weights_count ? weights : sigma, &priors[j], &f.err) != SBPS_OK)
+            return f;
     f.status = posterior_create(data, model, priors, &f.u, &f.err);
     if (f.status == SBPS_OK) f.status = mode_find(f.u, start, &f.m, &f.err);
     return f;
