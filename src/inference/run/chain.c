@@ -8,6 +8,7 @@
 #include "inference/run/run_files.h"
 #include "inference/run/set_up.h"
 #include "inference/run/stop.h"
+#include "inference/run/warmup.h"
 #include "linalg/dense_matrix.h"
 #include "linalg/pareto.h"
 
@@ -375,13 +376,26 @@ static void keep_event(void *self, const segment *s)
     memcpy(record + s->dim, s->q, s->dim * sizeof *s->q);
 }
 
-/* True if the chain has completed the round, or its part of --epochs. */
+/* Sets the time by which --seconds ends the round; a step can take a second by itself. Ranks would
+ * stop at different steps: they have no deadline. */
+static void set_deadline(sbps_run *run)
+{
+    const run_state *s = &run->state;
+    double limit = run->options->seconds;
+    double left = s->phase == PHASE_WARMUP ? WARMUP_TIME * limit - s->seconds_warmup
+                                           : limit - s->seconds_warmup - s->seconds_sampling;
+    bool none = !run->plan->seconds_rule || run->ranks.among;
+    run->deadline = none ? INFINITY : now() + left;
+}
+
+/* True if the chain has completed the round, or its part of --epochs or --seconds. */
 static bool round_over(const sbps_run *run, const chain *c)
 {
     double pass = (double)total_rows(run->table->data),
            fraction = 1.0 / (double)run->chain_count;
     if (c->state->events >= run->tuned.round_events) return true;
     if (c->state->events > 0 && chain_out_of_work(run, c)) return true;
+    if (c->state->events > 0 && isfinite(run->deadline) && now() > run->deadline) return true;
     return run->plan->epochs_rule && run->state.phase == PHASE_SAMPLING &&
            (double)c->counts->rows >= fraction * run->options->epochs * pass;
 }
@@ -481,6 +495,7 @@ bool chains_round(sbps_run *run)
     /* a round cut short by an interrupt is completed by the run that resumes it */
     if (round_complete(run)) {
         for (size_t i = 0; i < run->chain_count; i++) run->chains[i].state->events = 0;
+        set_deadline(run);
         if (run->ranks.among) ranks_begin_round(run);
     }
     if (run->ranks.among && ranks_in_step(run))

@@ -188,6 +188,7 @@ struct sbps_run {
     thread_pool *pool;
     run_output files;
     run_timestamps timestamps; /* of this process only */
+    double deadline;           /* when the present round ends at the latest, by now() */
     atomic_bool interrupt;     /* set to stop the run after the current segment */
     double passes_setup;       /* passes through all rows before the first proposal */
     double seconds_setup;

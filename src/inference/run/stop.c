@@ -19,15 +19,14 @@
 #define RHAT_APART 1.5 /* R-hat of the path above which chains are in separate modes */
 #define WORK_ROWS  ((size_t)20000) /* largest small table of groups */
 /* Limits of work for ESS 400, in numbers multiplied: with one factor, about 8 seconds, */
-#define WORK_ONE     1.2e10
-#define WORK_SEVERAL 7e10 /* with several factors, about 45 seconds */
-#define INTEGRAL_COST                                                                          \
-    3.0 /* cost of a number multiplied in an integral over effects, relative to one of a row */
-#define WORK_ESS     400.0
-#define WORK_WARMUP  0.5 /* part of the limit for warm-up */
-#define RECHECK      1.1 /* least growth of the ESS between checks of R-hat */
-#define BIAS_WAIT    2.0 /* times the ESS goal, at most */
-#define DRAWS_ENOUGH 0.5
+#define WORK_ONE     1.8e10
+#define WORK_SEVERAL 1.05e11 /* with several factors, about 50 seconds */
+/* cost of a number multiplied in an integral over effects, relative to one of a row */
+#define INTEGRAL_COST 4.5
+#define WORK_ESS      400.0
+#define WORK_WARMUP   0.5 /* part of the limit for warm-up */
+#define RECHECK       1.1 /* least growth of the ESS between checks of R-hat */
+#define BIAS_WAIT     2.0 /* times the ESS goal, at most */
 
 /* Rows evaluated by all chains since the estimates were reset. */
 static double rows_touched(const sbps_run *run)

@@ -115,7 +115,7 @@ static bool over_budget(const sbps_run *run, double rows_used)
     const sbps_options *o = run->options;
     double epochs = rows_used / (double)total_rows(run->table->data);
     if (run->plan->epochs_rule && epochs > 0.5 * o->epochs) return true;
-    return run->plan->seconds_rule && run->state.seconds_warmup > 0.3 * o->seconds;
+    return run->plan->seconds_rule && run->state.seconds_warmup > WARMUP_TIME * o->seconds;
 }
 
 /* True if the epoch reached WARMUP_ESS, or the chains are in separate modes. */

@@ -31,8 +31,9 @@
 
 #define BLOCK_MAX ((size_t)64) /* effects: a gradient takes about BLOCK_MAX^3 operations */
 /* Costs as in joint.c: */
-#define BLOCK_COST 0.15 /* of a gradient of a block of n effects, times n^3, */
-#define BLOCK_CALL 16.0 /* and times n^2 */
+#define BLOCK_COST 0.15  /* of a gradient of a block of n effects, times n^3, */
+#define BLOCK_CALL 16.0  /* times n^2, */
+#define BLOCK_EACH 220.0 /* and times n */
 /* effects of nested factors for which blocks pay: guImmun's 1756 mix as well without */
 #define NESTED_MAX ((size_t)1000)
 #define NO_BLOCK   UINT32_MAX
@@ -206,7 +207,8 @@ static sbps_status place_numbers(mixed *m, sbps_error *err)
         all->scratch += 2 * square + 3 * n;
         all->square = square > all->square ? square : all->square;
         all->effects += n;
-        all->work += (double)(n * n) * (BLOCK_COST * (double)n + BLOCK_CALL);
+        all->work +=
+            (double)n * ((double)n * (BLOCK_COST * (double)n + BLOCK_CALL) + BLOCK_EACH);
     }
     all->scratch += all->square + KERNEL_LANES;
     all->memory = new_doubles(all->width + all->effects + d + 1);
