@@ -1,8 +1,8 @@
 /* Limits hold within rounds: a round of `nuts` can be 128 trajectories of 1023 steps, minutes of
  * computing on a small table. */
 #include "check.h"
-#include "inference/run/run.h"
 #include "inference/autotune/run_plan.h"
+#include "inference/run/run.h"
 #include "inference/run/stop.h"
 #include "stat/sample.h"
 
