@@ -12,8 +12,8 @@
 #define TABLE_ROWS_H
 
 #include "core/kind_tables.h"
-#include "core/status.h"
 #include "linalg/kernels.h"
+#include "sbps.h"
 
 #include <stdint.h>
 

@@ -4,6 +4,7 @@
  *   n_j = sum p_j^2,  a_{j+1} = sum x p_j^2 / n_j,   column j = p_j / sqrt(n_j);   (2)
  *
  * with raw = TRUE the powers of x. */
+#include "core/status.h"
 #include "ingest/formula/transform.h"
 
 #include <math.h>

@@ -8,6 +8,7 @@
  *
  * Natural splines have no second derivatives at the boundaries: with C the 2 rows of these and
  * C' = Q R by Householder, they are the columns of Q'B past the second. */
+#include "core/status.h"
 #include "ingest/formula/transform.h"
 
 #include <math.h>

@@ -8,6 +8,7 @@
  * Repeated terms are left out, and so are terms with an offset(). The others are sorted by
  * degree. */
 #include "ingest/formula/terms.h"
+#include "core/status.h"
 
 #include <math.h>
 #include <stdlib.h>

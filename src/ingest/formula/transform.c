@@ -1,5 +1,6 @@
 /* The list of transforms, the one of conditions, and the arguments of calls. */
 #include "ingest/formula/transform.h"
+#include "core/status.h"
 
 #include <math.h>
 #include <stdint.h>

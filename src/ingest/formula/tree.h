@@ -2,7 +2,7 @@
 #ifndef INGEST_TREE_H
 #define INGEST_TREE_H
 
-#include "core/status.h"
+#include "sbps.h"
 
 #include <stdbool.h>
 #include <stddef.h>

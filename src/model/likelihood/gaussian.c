@@ -11,6 +11,7 @@
  * where Q is a uniformly random orthogonal matrix (Gram-Schmidt on normal numbers), the same in
  * every run for each d. */
 #include "core/memory.h"
+#include "core/status.h"
 #include "linalg/cholesky.h"
 #include "model/likelihood/model_kinds.h"
 

@@ -3,6 +3,7 @@
  * on the generation of random normal deviates, Annals of Math. Statistics 29, 610-611; Poisson
  * counts by inversion of the distribution function. */
 #include "model/likelihood/generated_targets.h"
+#include "core/status.h"
 #include "model/likelihood/model.h"
 
 #include <math.h>

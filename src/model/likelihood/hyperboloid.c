@@ -7,6 +7,7 @@
  *
  * The likelihood is the same at (w0, w1) and (l w0, w1/l); only the prior, U = c |w|^2/2 with c
  * = 1e-4, makes the posterior proper. */
+#include "core/status.h"
 #include "model/likelihood/model_kinds.h"
 
 #include <math.h>

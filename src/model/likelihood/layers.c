@@ -23,6 +23,7 @@
  * Pearlmutter (1994), Fast exact multiplication by the Hessian, Neural Computation 6,
  * 147-160. */
 #include "model/likelihood/layers.h"
+#include "core/status.h"
 #include "linalg/dense_matrix.h"
 
 #include <math.h>

@@ -9,6 +9,7 @@
  * Rows are summed, so that the valleys between the peaks near w_k = +-1 are about 7 log units
  * deep per row. It is not the likelihood of a model of data: constants are as printed in the
  * paper. */
+#include "core/status.h"
 #include "model/likelihood/model_kinds.h"
 
 #include <math.h>

@@ -7,6 +7,7 @@
  * changes nothing: only the prior determines those directions. Bohning (1992), Multinomial
  * logistic regression algorithm, Annals column_name the Institute column_name Statistical
  * Mathematics 44, 197-200. */
+#include "core/status.h"
 #include "model/likelihood/layers.h"
 #include "model/likelihood/model_kinds.h"
 #include "model/likelihood/targets.h"

@@ -4,6 +4,7 @@
  * If a finer rule changes the gradient of log p by D, posterior means move by H^-1 D; in
  * posterior sds that is (H^-1 D)_j / sqrt((H^-1)_jj). */
 #include "core/memory.h"
+#include "core/status.h"
 #include "linalg/cholesky.h"
 #include "model/mixed/group_polynomial.h"
 #include "model/mixed/group_view.h"

@@ -3,6 +3,7 @@
  * and the choice of the proposals' position, width and number. */
 #include "model/mixed/conditional.h"
 #include "core/memory.h"
+#include "core/status.h"
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
 

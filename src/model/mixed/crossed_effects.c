@@ -2,6 +2,7 @@
  * occur in each group, and recentring by the Hessian. */
 #include "model/mixed/crossed_effects.h"
 #include "core/memory.h"
+#include "core/status.h"
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
 

@@ -9,6 +9,7 @@
  * more proposals. */
 #include "model/mixed/group_effects.h"
 #include "core/memory.h"
+#include "core/status.h"
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
 #include "model/mixed/centring.h"

@@ -7,6 +7,7 @@
  * and only then combined with the rows' columns. */
 #include "model/mixed/group_polynomial_fit.h"
 #include "core/memory.h"
+#include "core/status.h"
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
 #include "linalg/special_functions.h"

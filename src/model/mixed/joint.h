@@ -17,6 +17,7 @@
 #ifndef MODEL_JOINT_H
 #define MODEL_JOINT_H
 
+#include "core/status.h"
 #include "model/mixed/mixed.h"
 
 /* Completes a model whose shapes and coordinates are set. */

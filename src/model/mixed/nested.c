@@ -1,6 +1,7 @@
 /* Nested integrals, (1) of nested.h: memory, the integral of a group, modes that are stored for
  * later searches, rules of levels, and draws. */
 #include "core/memory.h"
+#include "core/status.h"
 #include "linalg/dense_matrix.h"
 #include "model/mixed/nested_parts.h"
 

@@ -10,6 +10,7 @@
  *
  * Neyman (1934), Journal of the Royal Statistical Society 97, 558-625. */
 #include "posterior/minibatch/strata.h"
+#include "core/status.h"
 #include "table/row_sums.h"
 
 #include <math.h>
