@@ -3,7 +3,7 @@
 #include "fixture.h"
 #include "linalg/dense_matrix.h"
 #include "model/mixed/group_effects.h"
-#include "model/mixed/group_polynomial.h"
+#include "model/mixed/group_polynomial_fit.h"
 #include "model/mixed/group_view.h"
 
 #define NODES   ((size_t)31)

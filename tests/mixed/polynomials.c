@@ -2,7 +2,7 @@
  * against differences. */
 #include "fixture.h"
 #include "linalg/dense_matrix.h"
-#include "model/mixed/group_polynomial.h"
+#include "model/mixed/group_polynomial_fit.h"
 
 #define NODES     ((size_t)15)
 #define SPREAD    0.02 /* of points around the reference */

@@ -9,7 +9,8 @@
 
 const model_kind *const model_kinds[] = {MODEL_KINDS(KIND_LISTED) NULL};
 
-bool model_is_file(const char *name)
+/* Does --model name a file, a shared object of the user's own? A name with a slash does. */
+static bool model_is_file(const char *name)
 {
     return strchr(name, '/') != NULL;
 }

@@ -355,7 +355,5 @@ size_t model_auxiliary_list(const model_auxiliary *out[MODEL_AUXILIARIES_MAX]);
 
 /* The model that --model names; a name with a slash is model_plugin. NULL: unknown. */
 const model_kind *model_find(const char *name);
-/* Does --model name a file, a shared object of the user's own? A name with a slash does. */
-bool model_is_file(const char *name);
 
 #endif

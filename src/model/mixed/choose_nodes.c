@@ -6,7 +6,7 @@
 #include "core/memory.h"
 #include "core/status.h"
 #include "linalg/cholesky.h"
-#include "model/mixed/group_polynomial.h"
+#include "model/mixed/group_polynomial_fit.h"
 #include "model/mixed/group_view.h"
 #include "model/mixed/nested.h"
 #include "table/row_sums.h"

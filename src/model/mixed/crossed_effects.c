@@ -12,7 +12,8 @@
 
 #define STEP 1e-4 /* step of central differences of first derivatives */
 
-incident_levels crossed_incidence(const group_view *v, size_t factor, size_t place)
+/* The levels of a factor in the group that v has loaded. */
+static incident_levels crossed_incidence(const group_view *v, size_t factor, size_t place)
 {
     const other_factor *o = &v->m->other[factor];
     size_t first = o->incident_start[v->group];

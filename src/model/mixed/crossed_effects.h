@@ -58,8 +58,6 @@ typedef struct {
     size_t place; /* index of their first effect in arrays of all incident effects */
 } incident_levels;
 
-/* The levels of a factor in the group that v has loaded. */
-incident_levels crossed_incidence(const group_view *v, size_t factor, size_t place);
 /* Evaluates the incident effects, adds them to v->base, and sets v->log_density to the sum of
  * the levels' values; if v has a direction, also the rates of both. */
 void crossed_add_effects(group_view *v);

@@ -79,7 +79,9 @@ static void parts_at_zero(const mixed *m, size_t level, size_t first, size_t end
     }
 }
 
-void group_effects_at_zero(const mixed *m, size_t g, size_t count, double *out)
+/* Replaces sampled effects by those at z = 0 (centring.h): `count` draws of each effect of
+ * group g, effect after effect. */
+static void group_effects_at_zero(const mixed *m, size_t g, size_t count, double *out)
 {
     parts_at_zero(m, 0, m->groups->start[g], m->groups->start[g + 1], count, &out);
 }
@@ -184,7 +186,8 @@ static void draw_from_proposals(group_view *v, rng *r, size_t tries, const doubl
     for (size_t a = 0; a < q; a++) out[a] = dot(a + 1, v->p.at->factor[a], end);
 }
 
-void effects_by_rows(group_view *v, size_t g, rng *r, double *out)
+/* Draws the effects of group g by its rows; v was begun. */
+static void effects_by_rows(group_view *v, size_t g, rng *r, double *out)
 {
     double place[TRIES * LEVEL_EFFECTS_MAX], log_ratio[TRIES];
     if (v->m->levels > 1) {

@@ -2,6 +2,7 @@
 #ifndef MODEL_GROUP_EFFECTS_H
 #define MODEL_GROUP_EFFECTS_H
 
+#include "core/rng.h"
 #include "model/mixed/mixed.h"
 
 /* The number of effects of group g, over all terms, with those of levels nested in it; and the
@@ -12,10 +13,6 @@ size_t mixed_effects_max(const void *self);
 void mixed_effect_name(const void *self, size_t g, size_t a, size_t size, char *text);
 /* Lists the groups in the order of their levels; room for as many as there are levels. */
 void mixed_by_level(const void *self, size_t *groups);
-
-/* Replaces sampled effects by those at z = 0 (centring.h): `count` draws of each effect of
- * group g, effect after effect. */
-void group_effects_at_zero(const mixed *m, size_t g, size_t count, double *out);
 
 /* Draws the effects of groups at given points phi. */
 typedef struct effects_sampler effects_sampler;
@@ -36,5 +33,14 @@ size_t effects_scratch(const effects_sampler *p); /* doubles */
  * group only, so that groups can be drawn in any order and by several threads. */
 effects_accuracy effects_draw(const effects_sampler *p, size_t g, uint64_t seed,
                               double *scratch, double *out);
+
+/* ---- for the files of this folder ---- */
+
+/* Draws q numbers of a multivariate t; returns minus the log of their density. */
+double draw_t(rng *r, size_t q, double *t);
+/* The mean, and the Cholesky factor (q * q) of the covariance, of places with these weights.
+ * False: the covariance is not positive definite. */
+bool node_moments(size_t q, size_t points, const double *weight, const double *place,
+                  double *mean, double *factor);
 
 #endif

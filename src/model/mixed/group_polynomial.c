@@ -52,18 +52,10 @@ void polynomial_begin(group_view *v)
     const group_polynomials *s = m->by_rows ? NULL : m->polynomials;
     v->p.near = s;
     if (!s) return;
-    for (size_t j = 0; j < s->outer; j++)
-        v->p.r[j] = v->p.w[polynomial_coordinate(m, j)] - s->reference[j];
-    polynomial_products(v);
-}
-
-void polynomial_products(group_view *v)
-{
-    const group_polynomials *s = v->m->polynomials;
-    v->p.near = true;
     for (size_t j = 0; j < s->outer; j++) {
-        if (!(fabs(v->p.r[j]) <= s->reach[j])) v->p.near = false;
         double *row = v->p.products + packed_size(j);
+        v->p.r[j] = v->p.w[polynomial_coordinate(m, j)] - s->reference[j];
+        if (!(fabs(v->p.r[j]) <= s->reach[j])) v->p.near = false;
         for (size_t l = 0; l <= j; l++) row[l] = v->p.r[j] * v->p.r[l] * (l == j ? 0.5 : 1.0);
     }
 }

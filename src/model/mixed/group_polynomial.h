@@ -52,42 +52,15 @@ size_t polynomial_outer(const mixed *m);
 size_t polynomial_coordinate(const mixed *m, size_t j);
 void polynomials_destroy(group_polynomials *s); /* NULL is fine */
 
-/* ---- group_polynomial_fit.c ---- */
-
-/* Do the coordinates of (1) and of the effects' covariance make up all of phi? */
-bool polynomial_is_complete(const mixed *m);
-/* Sets sizes and terms, and allocates nothing. */
-void polynomials_shape(const mixed *m, group_polynomials *s);
-/* Fits polynomials of all groups around w, with posterior sds `sd`, and stores the groups'
- * modes as m->centre. If they would need more memory than the rows, m->polynomials stays NULL,
- * which is not a failure. */
-sbps_status polynomials_fit(mixed *m, const rows *groups, const double *w, const double *sd,
-                            sbps_error *err);
-
 /* ---- the functions of group_view.h, by polynomials ---- */
 
-/* Sets v->p.r and its products, if the model has polynomials in use. */
+/* Sets v->p.near, whether phi is within reach of the polynomials in use; and, if there are any,
+ * v->p.r and its products. */
 void polynomial_begin(group_view *v);
-/* Given v->p.r: v->p.near, whether it is within reach, and its products. */
-void polynomial_products(group_view *v);
 /* As group_locate. False: the group's rows must be evaluated. */
 bool polynomial_locate(group_view *v, size_t g, double *log_size);
 void polynomial_heights(group_view *v, size_t points, const double *place, double *heights);
 /* Sets v->pull, and v->outer, the gradient by r. */
 void polynomial_pulls(group_view *v);
-
-/* ---- group_polynomial_expand.c ---- */
-
-/* Sums of group_expand.c for each node and over all nodes. */
-typedef struct {
-    double *score;            /* points * dim, without coordinates of the spread */
-    double *pull, *curvature; /* points * effects, points * effects^2 */
-    double *hessian;          /* dim * dim, lower triangle, without pairs of the spread */
-} expansion_sums;
-
-/* Doubles of scratch that polynomial_expand needs. */
-size_t polynomial_expand_scratch(const mixed *m);
-/* After group_value: adds the group's part to all sums. */
-void polynomial_expand(const group_view *v, double *scratch, const expansion_sums *to);
 
 #endif

@@ -29,7 +29,8 @@ static const size_t degrees[LEVEL_EFFECTS_MAX + 1] = {0, 8, 6, 5, 4, 4};
 /* rows of a block, for which points are evaluated one after another */
 #define BLOCK ((size_t)256)
 
-size_t polynomial_width(const mixed *m)
+/* The length of r in the sums. */
+static size_t polynomial_width(const mixed *m)
 {
     return m->data->stride + group_auxiliaries(m);
 }
@@ -68,7 +69,8 @@ size_t polynomial_carve_sums(const polynomial_grid *grid, double *base, polynomi
     return used;
 }
 
-size_t polynomial_column(const mixed *m, size_t j)
+/* The index in the sums of the j-th number of r. */
+static size_t polynomial_column(const mixed *m, size_t j)
 {
     size_t d = m->data->d;
     return j < d ? j : m->data->stride + (j - d);

@@ -31,9 +31,16 @@ typedef struct {
     double *g_by, *c_by, *ca_by, *weigh, *padded;
 } polynomial_sums;
 
-/* The length of r in the sums, and the index there of its j-th number. */
-size_t polynomial_width(const mixed *m);
-size_t polynomial_column(const mixed *m, size_t j);
+/* Do the coordinates of (1) and of the effects' covariance make up all of phi? */
+bool polynomial_is_complete(const mixed *m);
+/* Sets sizes and terms, and allocates nothing. */
+void polynomials_shape(const mixed *m, group_polynomials *s);
+/* Fits polynomials of all groups around w, with posterior sds `sd`, and stores the groups'
+ * modes as m->centre. If they would need more memory than the rows, m->polynomials stays NULL,
+ * which is not a failure. */
+sbps_status polynomials_fit(mixed *m, const rows *groups, const double *w, const double *sd,
+                            sbps_error *err);
+
 /* Places the sums in base; returns their size in doubles. NULL base: size only. */
 size_t polynomial_carve_sums(const polynomial_grid *grid, double *base, polynomial_sums *r);
 /* Makes the grid; grid->node is to be freed. */

@@ -24,13 +24,15 @@
 #define CELLS  ((size_t)2048) /* rows times nodes of a block */
 #define PLACES ((size_t)16)   /* places that are evaluated together, other than nodes */
 
-size_t group_block_rows(const mixed *m)
+/* Rows per block when all nodes are evaluated. */
+static size_t group_block_rows(const mixed *m)
 {
     size_t n = CELLS / m->points;
     return n > 0 ? n : 1;
 }
 
-size_t group_cell_count(const mixed *m)
+/* Cells of a block, at most. */
+static size_t group_cell_count(const mixed *m)
 {
     size_t cells = group_block_rows(m) * m->points;
     return cells > CELLS ? cells : CELLS; /* a single node has as many rows */
@@ -139,7 +141,10 @@ void group_begin(group_view *v, const mixed *m, const double *w, const double *u
 
 /* ---- rows ---- */
 
-batch group_cells(group_view *v, size_t first, size_t n, size_t points, const double *place)
+/* Sets eta and y of n rows from row `first` of the group on, at `points` places, place after
+ * place. */
+static batch group_cells(group_view *v, size_t first, size_t n, size_t points,
+                         const double *place)
 {
     const mixed *m = v->m;
     size_t q = m->shape.effects;
@@ -198,7 +203,9 @@ void group_weigh(const group_view *v, size_t first, size_t n, size_t points, dou
         for (size_t i = 0; i < n; i++) values[k * n + i] *= weight[i];
 }
 
-void group_add_sums(size_t n, size_t points, const double *values, size_t pitch, double *sums)
+/* sums[k * pitch] += the sum over n rows of the values at place k. */
+static void group_add_sums(size_t n, size_t points, const double *values, size_t pitch,
+                           double *sums)
 {
     for (size_t k = 0; k < points; k++) sums[k * pitch] += sum(n, values + k * n);
 }

@@ -71,16 +71,8 @@ void group_begin(group_view *v, const mixed *m, const double *w, const double *u
 void group_load_rows(group_view *v, size_t g);
 /* The number of auxiliaries of the rows' model. */
 size_t group_auxiliaries(const mixed *m);
-/* Rows per block when all nodes are evaluated; and cells of a block, at most. */
-size_t group_block_rows(const mixed *m);
-size_t group_cell_count(const mixed *m);
-/* Sets eta and y of n rows from row `first` of the group on, at `points` places, place after
- * place. */
-batch group_cells(group_view *v, size_t first, size_t n, size_t points, const double *place);
 /* Multiplies values of these cells by the rows' weights. */
 void group_weigh(const group_view *v, size_t first, size_t n, size_t points, double *values);
-/* sums[k * pitch] += the sum over n rows of the values at place k. */
-void group_add_sums(size_t n, size_t points, const double *values, size_t pitch, double *sums);
 /* heights[k] += log of the integrand at the places, without the normal density's constant.
  * Needs group_locate or group_load_rows. */
 void group_heights(group_view *v, size_t points, const double *place, double *heights);
@@ -100,10 +92,5 @@ void group_gradient(group_view *v, double factor, double *out);
 /* Replaces logarithms x by the normalised weights of sum 1; returns the log of the sum
  * before. */
 double normalise_log_weights(size_t n, double *x);
-
-/* ---- group_effects.c ---- */
-
-/* Draws the effects of group g by its rows; v was begun. */
-void effects_by_rows(group_view *v, size_t g, rng *r, double *out);
 
 #endif

@@ -355,7 +355,9 @@ static model_kind joint(model_kind kind)
     return kind;
 }
 
-model_kind *mixed_kinds(void)
+/* Models of groups for all listed regressions, to be freed; the last has no name. NULL: no
+ * memory. */
+static model_kind *mixed_kinds(void)
 {
     size_t count = 0;
     model_kind *kinds = calloc(2 * KINDS_MAX + 1, sizeof *kinds); /* the last has no name */

@@ -29,9 +29,6 @@ const model_kind *mixed_of(const rows *groups, const model_kind *row_model, bool
 size_t mixed_explicit(const rows *groups);
 /* At most this many of them can be coordinates beside an integral, since matrices are dense. */
 #define EXPLICIT_MAX ((size_t)3000)
-/* Models of groups for all listed regressions, to be freed; the last has no name. NULL: no
- * memory. */
-model_kind *mixed_kinds(void);
 /* Makes *out, a table whose rows are the groups of `data` (data->groups is set), which it owns
  * from then on. On failure data remains the caller's. */
 sbps_status grouped_rows(rows *data, rows **out, sbps_error *err);

@@ -26,6 +26,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The effects that a coordinate belongs to. */
+typedef struct {
+    const spread_shape *shape; /* NULL: a weight or auxiliary */
+    const double *unit;
+    const effect_column *column;
+    const spread_coordinate *of; /* NULL: the coordinate is an effect */
+    const other_factor *other;   /* the crossed factor; NULL: one that is integrated over */
+    size_t level, effect;        /* of an effect */
+    size_t spread;               /* first coordinate of the shape */
+} coordinate_place;
+
 #define PRIOR_SD       "student_t(3,0,2.5)"
 #define PRIOR_COR      "lkj(2)"
 #define PRIOR_STANDARD "normal(0,1)"
@@ -53,7 +64,8 @@ static bool find_other(const mixed *m, size_t j, coordinate_place *out)
     return false;
 }
 
-coordinate_place mixed_place(const mixed *m, size_t j)
+/* Finds the place of coordinate j. */
+static coordinate_place mixed_place(const mixed *m, size_t j)
 {
     coordinate_place out = {0};
     size_t d = m->data->d;
@@ -99,8 +111,9 @@ void mixed_level_name(const mixed *m, const spread_shape *shape, size_t level, s
     snprintf(text, size, "%s[%s,%s]", f->name, f->level[level], effect_name(m, shape, a));
 }
 
-void mixed_spread_name(const mixed *m, const coordinate_place *at, const char *before,
-                       size_t size, char *text)
+/* Writes `before` and "sd_GROUP__A" or "cor_GROUP__A__B". */
+static void mixed_spread_name(const mixed *m, const coordinate_place *at, const char *before,
+                              size_t size, char *text)
 {
     const spread_coordinate *c = at->of;
     const char *group = m->groups->factor[m->groups->term[c->term].factor].name;
@@ -112,19 +125,22 @@ void mixed_spread_name(const mixed *m, const coordinate_place *at, const char *b
                  effect_name(m, at->shape, c->against), own);
 }
 
-bool mixed_is_partial(const coordinate_place *at)
+/* Is it a partial correlation, given effects that come before both? */
+static bool mixed_is_partial(const coordinate_place *at)
 {
     return at->of && at->of->against < at->of->row &&
            at->of->against > at->shape->begin[at->of->row];
 }
 
-bool mixed_is_centred(const coordinate_place *at)
+/* Is it an sd or correlation that is sampled at the column means and reported at z = 0? */
+static bool mixed_is_centred(const coordinate_place *at)
 {
     return at->of && (centring_moves(at->shape, at->column, at->of->row) ||
                       centring_moves(at->shape, at->column, at->of->against));
 }
 
-bool mixed_at_means(const coordinate_place *at)
+/* Is its prior that of effects at the means? So for all correlations of a centred term. */
+static bool mixed_at_means(const coordinate_place *at)
 {
     bool correlation = at->of && at->of->row != at->of->against, any = mixed_is_centred(at);
     for (size_t a = 0; correlation && a < at->shape->effects; a++)

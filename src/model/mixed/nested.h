@@ -42,13 +42,4 @@ sbps_status nested_open(mixed *m, sbps_error *err);
 sbps_status nested_set_nodes(mixed *m, size_t nodes, sbps_error *err);
 void nested_close(mixed *m);
 
-/* ---- group_effects.c ---- */
-
-/* Draws q numbers of a multivariate t; returns minus the log of their density. */
-double draw_t(rng *r, size_t q, double *t);
-/* The mean, and the Cholesky factor (q * q) of the covariance, of places with these weights.
- * False: the covariance is not positive definite. */
-bool node_moments(size_t q, size_t points, const double *weight, const double *place,
-                  double *mean, double *factor);
-
 #endif

@@ -84,15 +84,10 @@ static inline bool nested_is_innermost(const nested_integral *x, size_t l)
 
 /* ---- nested.c ---- */
 
-/* Begins the integral of the group that v has loaded; arrays are in v->nested_scratch. Level 0
- * has one part, the group. */
-void nested_begin(nested_integral *x, group_view *v);
-
 /* ---- nested_integrate.c ---- */
 
-/* Lists: empties one; is there no room for one more with n rows; adds one, and returns it. */
+/* Empties a list; adds n rows from `first` on with this `of`, and returns what was added. */
 void parts_clear(part_list *of);
-bool parts_full(const part_list *of, size_t n);
 nested_part *parts_add(part_list *of, size_t first, size_t n, size_t from);
 /* Evaluates all places of level l: the log-likelihood given v, and its derivatives. */
 void nested_loglik(nested_integral *x, size_t l, derivatives_wanted w);
@@ -107,8 +102,6 @@ void nested_integrate(nested_integral *x, size_t l, derivatives_wanted w);
 /* As nested_integrate, always by places, which stay in the level with their normalised weights
  * as heights. */
 void nested_integrate_places(nested_integral *x, size_t l, derivatives_wanted w);
-
-/* ---- nested_mode.c ---- */
 
 /* Finds the modes of `count` parts from `from` on: level->state has v and the curvature there.
  * keep: stores them for later searches. */
