@@ -102,12 +102,6 @@ static sbps_status invert(gaussian *g, const char *path, double *s, sbps_error *
     return SBPS_OK;
 }
 
-static sbps_status invert_file(gaussian *g, const char *path, double *s, sbps_error *err)
-{
-    sbps_status status = check_symmetric(path, g->d, s, err);
-    return status == SBPS_OK ? invert(g, path, s, err) : status;
-}
-
 /* ---- the model ---- */
 
 static void gaussian_close(void *self)
@@ -136,8 +130,10 @@ static sbps_status gaussian_open(const model_kind *kind, const rows *data,
                       "--dim: a gaussian has at most %zu parameters, not %zu", DIM_MAX, g->d);
     else if (!(g->precision = new_doubles(g->d * g->d)))
         status = fail_memory(err);
-    else
-        status = path ? invert_file(g, path, s, err) : construct(g, shape->condition, err);
+    else if (!path)
+        status = construct(g, shape->condition, err);
+    else if ((status = check_symmetric(path, g->d, s, err)) == SBPS_OK)
+        status = invert(g, path, s, err);
 done:
     free(s);
     if (status == SBPS_OK) return SBPS_OK;

@@ -9,23 +9,10 @@
 
 const model_kind *const model_kinds[] = {MODEL_KINDS(KIND_LISTED) NULL};
 
-/* Does --model name a file, a shared object of the user's own? A name with a slash does. */
-static bool model_is_file(const char *name)
-{
-    return strchr(name, '/') != NULL;
-}
-
 const model_kind *model_find(const char *name)
 {
-    if (model_is_file(name)) return &model_plugin;
+    if (strchr(name, '/')) return &model_plugin; /* the path of a shared object */
     return kind_find(model_kinds, name);
-}
-
-static bool is_listed(size_t count, const model_auxiliary *const *list, const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(list[i]->name, name)) return true;
-    return false;
 }
 
 size_t model_auxiliary_list(const model_auxiliary *out[MODEL_AUXILIARIES_MAX])
@@ -34,7 +21,9 @@ size_t model_auxiliary_list(const model_auxiliary *out[MODEL_AUXILIARIES_MAX])
     for (size_t k = 0; model_kinds[k]; k++)
         for (size_t i = 0; i < model_kinds[k]->auxiliary_count; i++) {
             const model_auxiliary *auxiliary = &model_kinds[k]->auxiliaries[i];
-            if (is_listed(count, out, auxiliary->name)) continue;
+            size_t known = 0;
+            while (known < count && strcmp(out[known]->name, auxiliary->name)) known++;
+            if (known < count) continue;
             assert(count < MODEL_AUXILIARIES_MAX);
             out[count++] = auxiliary;
         }

@@ -54,16 +54,6 @@ static sbps_status measure_generated(fitted *f, sbps_error *err)
     return SBPS_OK;
 }
 
-/* Mean and sd of the target over the rows of all ranks, in two passes. */
-static void measure_target(fitted *f)
-{
-    double all = (double)total_rows(f->data), sum = 0.0;
-    row_relay(f->data, add_targets, &sum, 1);
-    double state[2] = {f->mean = sum / all, 0.0};
-    row_relay(f->data, add_squared_deviations, state, 2);
-    f->scale = sqrt(state[1] / all);
-}
-
 sbps_status predictor_open(const model_kind *kind, const rows *data, const model_shape *shape,
                            void **self, sbps_error *err)
 {
@@ -76,7 +66,12 @@ sbps_status predictor_open(const model_kind *kind, const rows *data, const model
     *self = f;
     if (!kind->facts.scales_with_target) return SBPS_OK;
     if (data->storage.recipe) return measure_generated(f, err);
-    measure_target(f);
+    /* mean and sd of the target over the rows of all ranks, in two passes */
+    double all = (double)total_rows(data), sum = 0.0;
+    row_relay(data, add_targets, &sum, 1);
+    double state[2] = {f->mean = sum / all, 0.0};
+    row_relay(data, add_squared_deviations, state, 2);
+    f->scale = sqrt(state[1] / all);
     if (f->scale > SCALE_MIN && f->scale < SCALE_MAX) return SBPS_OK;
     free(f);
     *self = NULL;

@@ -25,19 +25,13 @@ static sbps_status probit_check(const rows *r, sbps_error *err)
     return targets_proportions(r, "probit", err);
 }
 
-/* x + h(x) at x = -z by (4). */
-static double far_excess(double z)
-{
-    double below = z;
-    for (int k = FRACTIONS; k >= 2; k--) below = z + k / below;
-    return 1.0 / below;
-}
-
 /* Returns h(x) of (2); *excess = x + h(x). */
 static double hazard(double x, double *excess)
 {
     if (x < -FAR) {
-        *excess = far_excess(-x);
+        double below = -x;
+        for (int k = FRACTIONS; k >= 2; k--) below = -x + k / below; /* (4) */
+        *excess = 1.0 / below;
         return *excess - x;
     }
     double h = exp(-0.5 * x * x) * sqrt(2.0 / M_PI) / erfc(-x * M_SQRT1_2);

@@ -137,17 +137,6 @@ static sbps_status check_labels(const rows *data, const char *model, double *las
     return SBPS_OK;
 }
 
-/* The first of the classes 0..count-1 that no row of any rank holds; count if all occur. `seen`
- * has count zeros. */
-static size_t first_missing(const rows *data, size_t count, bool *seen)
-{
-    size_t k = 0;
-    for (size_t i = 0; i < data->local_rows; i++)
-        if (data->y[i] < (double)count) seen[(size_t)data->y[i]] = true;
-    while (k < count && any_rank(data, seen[k])) k++;
-    return k;
-}
-
 sbps_status classes_count(const rows *data, const char *model, size_t *count, sbps_error *err)
 {
     const char *target = data->table.target ? data->table.target : "y";
@@ -159,7 +148,10 @@ sbps_status classes_count(const rows *data, const char *model, size_t *count, sb
     *count = last < (double)total_rows(data) ? (size_t)last + 1 : total_rows(data) + 1;
     bool *seen = calloc(*count, sizeof *seen);
     if (!seen) return fail_memory(err);
-    size_t missing = first_missing(data, *count, seen);
+    size_t missing = 0; /* the first class that no row of any rank holds */
+    for (size_t i = 0; i < data->local_rows; i++)
+        if (data->y[i] < (double)*count) seen[(size_t)data->y[i]] = true;
+    while (missing < *count && any_rank(data, seen[missing])) missing++;
     free(seen);
     if (missing < *count)
         return fail(err, SBPS_BAD_DATA,

@@ -163,13 +163,6 @@ static size_t next_rung(size_t nodes)
     return ladder[rung];
 }
 
-/* Is the rule's grid allowed, and is there a finer rule *above to compare it with? */
-static bool can_climb(const mixed *m, size_t rung, double points_max, size_t *above)
-{
-    *above = rung_above(m, rung);
-    return *above < RUNGS && grid_points(m, ladder[rung]) <= points_max;
-}
-
 /* Climbs the ladder until the next rule moves no mean by more than `goal`, and leaves the
  * gradients by the chosen rule in c->less. A grid of more than points_max points is of no use
  * to the caller: the search ends there. */
@@ -178,7 +171,8 @@ static sbps_status climb_ladder(mixed *m, const comparison *c, double goal, doub
 {
     size_t d = m->dim, rung = 0, above;
     sbps_status status = evaluate_gradients(m, &c->first, c->points, ladder[0], c->less, err);
-    for (; status == SBPS_OK && can_climb(m, rung, points_max, &above); rung++) {
+    for (; status == SBPS_OK && grid_points(m, ladder[rung]) <= points_max; rung++) {
+        if ((above = rung_above(m, rung)) == RUNGS) break;
         status = evaluate_gradients(m, &c->first, c->points, ladder[above], c->more, err);
         if (status != SBPS_OK) return status;
         out->error = largest_move(m, c);

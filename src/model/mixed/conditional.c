@@ -209,12 +209,6 @@ static const double *sum_axes(const conditional *l, size_t axis, size_t degree, 
     return c;
 }
 
-/* out = (1) at places t, axis after axis. */
-static void heights(const conditional *l, const double *t, double *out)
-{
-    sum_axes(l, l->s->h.axes - 1, l->s->h.degree, l->c, t, l->scratch, out);
-}
-
 /* ---- derivatives at t0 ---- */
 
 /* The derivative of He_a along j, and along k unless that is NO_TERM, from the terms `bases` at
@@ -383,14 +377,6 @@ static void draw_proposal(conditional *l, size_t n, size_t try, rng *r)
                                      l->stretch * z[j * POINT_LANES + i];
 }
 
-/* The polynomial is not defined beyond its edge: the density there is taken as 0. */
-static void leave_out_those_beyond(const conditional *l, const double *t, double *height)
-{
-    for (size_t j = 0; j < l->s->h.axes; j++)
-        for (size_t i = 0; i < POINT_LANES; i++)
-            if (!(fabs(t[j * POINT_LANES + i]) <= l->s->edge)) height[i] = -INFINITY;
-}
-
 void conditional_propose(conditional *l, const conditional_points *p, size_t first, size_t n,
                          rng *r)
 {
@@ -401,8 +387,11 @@ void conditional_propose(conditional *l, const conditional_points *p, size_t fir
         const double *t = l->t + try * q * POINT_LANES;
         double *height = l->height + try * POINT_LANES, *ratio = l->ratio + try * POINT_LANES;
         draw_proposal(l, n, try, r);
-        heights(l, t, height);
-        leave_out_those_beyond(l, t, height);
+        sum_axes(l, q - 1, l->s->h.degree, l->c, t, l->scratch, height);
+        /* the polynomial is not defined beyond its edge: the density there is taken as 0 */
+        for (size_t j = 0; j < q; j++)
+            for (size_t i = 0; i < POINT_LANES; i++)
+                if (!(fabs(t[j * POINT_LANES + i]) <= l->s->edge)) height[i] = -INFINITY;
         for (size_t i = 0; i < POINT_LANES; i++) ratio[i] += height[i];
     }
 }

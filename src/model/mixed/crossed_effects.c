@@ -322,16 +322,6 @@ static void list_group_levels(const mixed *m, other_factor *o, const level_tally
     }
 }
 
-/* Gives back the unused memory of the lists. */
-static bool trim_lists(other_factor *o, size_t used)
-{
-    uint32_t *incident = realloc(o->incident, (used + 1) * sizeof *incident);
-    if (incident) o->incident = incident;
-    double *fraction = realloc(o->incident_fraction, (used + 1) * sizeof *fraction);
-    if (fraction) o->incident_fraction = fraction;
-    return incident && fraction;
-}
-
 /* Lists the incident levels of a factor for all groups. False: no memory. */
 static bool list_incidence(const mixed *m, other_factor *o, const level_tally *t)
 {
@@ -345,7 +335,11 @@ static bool list_incidence(const mixed *m, other_factor *o, const level_tally *t
     for (size_t i = 0; i < n; i++) t->rows[factor->of[i]] += 1.0;
     for (size_t g = 0; g < count; g++) list_group_levels(m, o, t, g, &used);
     o->incident_start[count] = used;
-    return trim_lists(o, used);
+    uint32_t *incident = realloc(o->incident, (used + 1) * sizeof *incident);
+    if (incident) o->incident = incident;
+    double *fraction = realloc(o->incident_fraction, (used + 1) * sizeof *fraction);
+    if (fraction) o->incident_fraction = fraction;
+    return incident && fraction;
 }
 
 /* Allocates P and b of a factor, both 0, and lists its levels. */

@@ -79,13 +79,6 @@ static void parts_at_zero(const mixed *m, size_t level, size_t first, size_t end
     }
 }
 
-/* Replaces sampled effects by those at z = 0 (centring.h): `count` draws of each effect of
- * group g, effect after effect. */
-static void group_effects_at_zero(const mixed *m, size_t g, size_t count, double *out)
-{
-    parts_at_zero(m, 0, m->groups->start[g], m->groups->start[g + 1], count, &out);
-}
-
 size_t mixed_effects_max(const void *self)
 {
     const mixed *m = self;
@@ -111,17 +104,11 @@ void mixed_effect_name(const void *self, size_t g, size_t a, size_t size, char *
 
 /* ---- draws ---- */
 
-/* A chi-square variate, for an even number of degrees of freedom. */
-static double chi_square(rng *r, int freedom)
-{
-    double sum = 0.0;
-    for (int i = 0; i < freedom; i += 2) sum += 2.0 * rng_exponential(r);
-    return sum;
-}
-
 double draw_t(rng *r, size_t q, double *t)
 {
-    double square = 0.0, stretch = sqrt(FREEDOM / chi_square(r, FREEDOM));
+    double square = 0.0, chi_square = 0.0;
+    for (int i = 0; i < FREEDOM; i += 2) chi_square += 2.0 * rng_exponential(r);
+    double stretch = sqrt(FREEDOM / chi_square);
     for (size_t a = 0; a < q; a++) {
         t[a] = stretch * rng_normal(r);
         square += t[a] * t[a];
@@ -167,23 +154,15 @@ static void match_moments(group_view *v)
         for (size_t b = 0; b < q; b++) v->root[a][b] = b <= a ? spread[a * q + b] : 0.0;
 }
 
-/* The index of the proposal that the Metropolis chain ends at. */
-static size_t walk(rng *r, size_t tries, const double *log_ratio)
-{
-    size_t at = 0;
-    for (size_t i = 1; i < tries; i++)
-        if (log(rng_uniform(r)) < log_ratio[i] - log_ratio[at]) at = i;
-    return at;
-}
-
 /* out = L v for the proposal that the chain ends at. */
 static void draw_from_proposals(group_view *v, rng *r, size_t tries, const double *place,
                                 double *log_ratio, double *out)
 {
-    size_t q = v->m->shape.effects;
+    size_t q = v->m->shape.effects, at = 0;
     group_heights(v, tries, place, log_ratio);
-    const double *end = place + walk(r, tries, log_ratio) * q;
-    for (size_t a = 0; a < q; a++) out[a] = dot(a + 1, v->p.at->factor[a], end);
+    for (size_t i = 1; i < tries; i++)
+        if (log(rng_uniform(r)) < log_ratio[i] - log_ratio[at]) at = i;
+    for (size_t a = 0; a < q; a++) out[a] = dot(a + 1, v->p.at->factor[a], place + at * q);
 }
 
 /* Draws the effects of group g by its rows; v was begun. */
@@ -392,11 +371,6 @@ size_t effects_scratch(const effects_sampler *p)
     return carve_draw_buffers(p, NULL, &unused);
 }
 
-static size_t rows_of_group(const effects_sampler *p, size_t g)
-{
-    return p->m->groups->start[g + 1] - p->m->groups->start[g];
-}
-
 /* Sets buffers->l.of to the group's polynomial. False: there is none, or it does not pay. */
 static bool find_polynomial(const effects_sampler *p, size_t g, draw_buffers *buffers)
 {
@@ -407,8 +381,8 @@ static bool find_polynomial(const effects_sampler *p, size_t g, draw_buffers *bu
     if (p->own) {
         one.of = buffers->of;
         l->of = polynomial_of(&one, 0);
-        if (one.size > NUMBERS_PER_EVALUATION + NUMBERS_PER_ROW * rows_of_group(p, g))
-            return false;
+        size_t group_rows = p->m->groups->start[g + 1] - p->m->groups->start[g];
+        if (one.size > NUMBERS_PER_EVALUATION + NUMBERS_PER_ROW * group_rows) return false;
         group_begin(&v, p->m, p->moments, NULL, false, buffers->view);
         polynomial_fit(&p->grid, &v, g, &l->of, buffers->sums);
     } else
@@ -513,6 +487,6 @@ effects_accuracy effects_draw(const effects_sampler *p, size_t g, uint64_t seed,
                               double *scratch, double *out)
 {
     effects_accuracy accuracy = draw_centred(p, g, seed, scratch, out);
-    group_effects_at_zero(p->m, g, p->count, out);
+    parts_at_zero(p->m, 0, p->m->groups->start[g], p->m->groups->start[g + 1], p->count, &out);
     return accuracy;
 }

@@ -91,12 +91,6 @@ static size_t carve_expansion(const mixed *m, double *base, expansion *l)
     return used;
 }
 
-static size_t expansion_scratch(const mixed *m)
-{
-    expansion unused;
-    return m->polynomials ? carve_expansion(m, NULL, &unused) : 0;
-}
-
 /* The number of coordinates before those of crossed effects. */
 static size_t core(const mixed *m)
 {
@@ -108,6 +102,7 @@ static size_t carve_group_sums(const mixed *m, size_t dim, double *base, group_s
 {
     size_t used = 0, a = m->row_model->auxiliary_count, q = m->shape.effects, d = m->data->d;
     size_t stride = m->data->stride;
+    expansion unused;
     const struct {
         double **part;
         size_t size;
@@ -128,7 +123,7 @@ static size_t carve_group_sums(const mixed *m, size_t dim, double *base, group_s
                  {&r->c_aux, a * BLOCK},
                  {&r->aux_aux, packed_size(a) * BLOCK},
                  {&r->moves, crossed_scratch(m)},
-                 {&r->polynomial, expansion_scratch(m)}};
+                 {&r->polynomial, m->polynomials ? carve_expansion(m, NULL, &unused) : 0}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         *parts[i].part = base ? base + used : NULL;
         used += (parts[i].size + 7) / 8 * 8;

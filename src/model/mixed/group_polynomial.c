@@ -204,15 +204,6 @@ bool polynomial_locate(group_view *v, size_t g, double *log_size)
 
 /* ---- at nodes ---- */
 
-/* The polynomial is not defined beyond its edge: the density there is taken as 0. */
-static void exclude_beyond_edge(const group_view *v, size_t points, double *heights)
-{
-    const group_polynomials *s = v->m->polynomials;
-    for (size_t i = 0; i < s->h.axes; i++)
-        for (size_t k = 0; k < points; k++)
-            if (!(fabs(v->t[i * points + k]) <= s->edge)) heights[k] = -INFINITY;
-}
-
 void polynomial_heights(group_view *v, size_t points, const double *place, double *heights)
 {
     const hermites *h = &v->m->polynomials->h;
@@ -220,15 +211,11 @@ void polynomial_heights(group_view *v, size_t points, const double *place, doubl
     hermites_at(h, h->terms, points, v->t, v->bases);
     for (size_t a = 0; a < h->terms; a++)
         add_scaled(points, v->terms[a], v->bases + a * points, heights);
-    exclude_beyond_edge(v, points, heights);
-}
-
-/* Averages of the first terms over nodes, by the nodes' weights. */
-static void average(const group_view *v, size_t terms, double *out)
-{
-    size_t points = v->m->points;
-    for (size_t a = 0; a < terms; a++)
-        out[a] = dot(points, v->node_weight, v->bases + a * points);
+    /* the polynomial is not defined beyond its edge: the density there is taken as 0 */
+    for (size_t i = 0; i < h->axes; i++)
+        for (size_t k = 0; k < points; k++)
+            if (!(fabs(v->t[i * points + k]) <= v->m->polynomials->edge))
+                heights[k] = -INFINITY;
 }
 
 /* Adds the gradient by r, without its part through t. */
@@ -254,7 +241,8 @@ void polynomial_pulls(group_view *v)
     const group_polynomial k = polynomial_of(s, v->group);
     size_t q = s->h.axes, points = m->points, below = s->h.upto[s->h.degree - 1];
     double mean[HERMITES_MAX], *slope = v->t; /* which is no longer needed */
-    average(v, s->slopes, mean);
+    for (size_t a = 0; a < s->slopes; a++)
+        mean[a] = dot(points, v->node_weight, v->bases + a * points);
     memset(v->outer, 0, s->outer * sizeof *v->outer);
     add_outer_gradient(v, &k, mean);
     memset(v->pull, 0, points * q * sizeof *v->pull);

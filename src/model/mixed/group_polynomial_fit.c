@@ -221,19 +221,13 @@ static void project_row_block(const polynomial_grid *grid, const group_view *v,
     for (size_t a = 0; a < s->curvatures; a++) add_term_curvatures(grid, v, r, first, n, a);
 }
 
-/* The grid's points in v, around the mode. */
-static void place_points(const polynomial_grid *grid, const group_view *v, polynomial_sums *r)
+/* Sums over all rows of the group, around its mode. */
+static void sum_rows(const polynomial_grid *grid, const group_view *v, polynomial_sums *r)
 {
     size_t q = grid->m->shape.effects;
     for (size_t k = 0; k < grid->points; k++)
         for (size_t a = 0; a < q; a++)
             r->place[k * q + a] = v->mode[a] + dot(q, v->root[a], grid->node + k * q);
-}
-
-/* Sums over all rows of the group, around its mode. */
-static void sum_rows(const polynomial_grid *grid, const group_view *v, polynomial_sums *r)
-{
-    place_points(grid, v, r);
     for (size_t first = 0; first < v->n; first += BLOCK)
         project_row_block(grid, v, r, first, v->n - first < BLOCK ? v->n - first : BLOCK);
 }
@@ -338,21 +332,16 @@ static void fit_coordinates(const polynomial_grid *grid, const group_view *v,
     for (size_t a = 0; a < q; a++) out->centre[a] = dot(a + 1, v->p.at->factor[a], v->mode);
 }
 
-/* Widens the normal density at the mode by POLYNOMIAL_STRETCH: the scale of t. */
-static void stretch(group_view *v)
-{
-    size_t q = v->m->shape.effects;
-    for (size_t a = 0; a < q; a++)
-        for (size_t b = 0; b < q; b++) v->root[a][b] *= POLYNOMIAL_STRETCH;
-}
-
 void polynomial_fit(const polynomial_grid *grid, group_view *v, size_t g,
                     const group_polynomial *out, double *scratch)
 {
     polynomial_sums r;
     const group_polynomials *s = grid->s;
+    size_t q = grid->m->shape.effects;
     group_locate(v, g);
-    stretch(v);
+    /* the normal density at the mode, widened: the scale of t */
+    for (size_t a = 0; a < q; a++)
+        for (size_t b = 0; b < q; b++) v->root[a][b] *= POLYNOMIAL_STRETCH;
     memset(scratch, 0, polynomial_carve_sums(grid, scratch, &r) * sizeof *scratch);
     sum_rows(grid, v, &r);
     *out->fits = 0.0;
@@ -363,15 +352,6 @@ void polynomial_fit(const polynomial_grid *grid, group_view *v, size_t g,
     *out->fits = all_finite(s->size, out->fits) ? 1.0 : 0.0;
 }
 
-/* Fits group g, and stores its mode. */
-static void fit_group(const polynomial_grid *grid, group_view *v, size_t g, double *scratch)
-{
-    const group_polynomial out = polynomial_of(grid->s, g);
-    size_t q = grid->m->shape.effects;
-    polynomial_fit(grid, v, g, &out, scratch);
-    memcpy(grid->m->centre + g * q, v->mode, q * sizeof *v->mode);
-}
-
 /* Fits some groups; a row_sum's `add`. */
 static void fit_groups(const void *self, row_range r, double *scratch, double *total)
 {
@@ -379,8 +359,12 @@ static void fit_groups(const void *self, row_range r, double *scratch, double *t
     group_view v;
     (void)total;
     group_begin(&v, grid->m, grid->w, NULL, false, scratch);
-    for (size_t i = 0; i < r.n; i++)
-        fit_group(grid, &v, row_index(r, i), scratch + group_scratch(grid->m));
+    for (size_t i = 0; i < r.n; i++) {
+        size_t g = row_index(r, i), q = grid->m->shape.effects;
+        const group_polynomial out = polynomial_of(grid->s, g);
+        polynomial_fit(grid, &v, g, &out, scratch + group_scratch(grid->m));
+        memcpy(grid->m->centre + g * q, v.mode, q * sizeof *v.mode);
+    }
 }
 
 /* ---- the grid ---- */

@@ -187,15 +187,6 @@ void nested_store_sds(mixed *m, const double *w)
 #define FEWER_NODES ((size_t)2)
 #define NODES_MIN   ((size_t)3)
 
-static sbps_status set_level(nested_level *l, size_t nodes, sbps_error *err)
-{
-    free(l->node);
-    l->node = mixed_grid(nodes, l->shape.effects, &l->points);
-    if (!l->node) return fail_memory(err);
-    l->log_count = l->node + l->points * l->shape.effects;
-    return SBPS_OK;
-}
-
 size_t nested_nodes(const mixed *m, size_t level, size_t nodes)
 {
     size_t less = FEWER_NODES * (m->levels - 1 - level);
@@ -204,10 +195,14 @@ size_t nested_nodes(const mixed *m, size_t level, size_t nodes)
 
 sbps_status nested_set_nodes(mixed *m, size_t nodes, sbps_error *err)
 {
-    sbps_status status = SBPS_OK;
-    for (size_t l = 0; m->levels > 1 && l < m->levels && status == SBPS_OK; l++)
-        status = set_level(&m->level[l], nested_nodes(m, l, nodes), err);
-    return status;
+    for (size_t l = 0; m->levels > 1 && l < m->levels; l++) {
+        nested_level *of = &m->level[l];
+        free(of->node);
+        of->node = mixed_grid(nested_nodes(m, l, nodes), of->shape.effects, &of->points);
+        if (!of->node) return fail_memory(err);
+        of->log_count = of->node + of->points * of->shape.effects;
+    }
+    return SBPS_OK;
 }
 
 sbps_status nested_open(mixed *m, sbps_error *err)

@@ -35,16 +35,6 @@ static const char *skip_space(const char *text)
     return text;
 }
 
-/* Writes the form of a kind: "normal(mean,sd)", "flat". */
-static void pattern_of(const prior_kind *kind, char pattern[MAX_PATTERN])
-{
-    int used = snprintf(pattern, MAX_PATTERN, "%s", kind->name);
-    for (size_t i = 0; i < kind->numbers; i++)
-        used += snprintf(pattern + used, MAX_PATTERN - (size_t)used, "%c%s", i ? ',' : '(',
-                         kind->number_names[i]);
-    if (kind->numbers) snprintf(pattern + used, MAX_PATTERN - (size_t)used, ")");
-}
-
 static sbps_status unknown_name(const char *text, const char *name, sbps_error *err)
 {
     const char *names[KINDS_MAX];
@@ -56,7 +46,11 @@ static sbps_status unknown_name(const char *text, const char *name, sbps_error *
 static sbps_status wrong_form(const char *text, const prior_kind *kind, sbps_error *err)
 {
     char pattern[MAX_PATTERN];
-    pattern_of(kind, pattern);
+    int used = snprintf(pattern, sizeof pattern, "%s", kind->name);
+    for (size_t i = 0; i < kind->numbers; i++)
+        used += snprintf(pattern + used, sizeof pattern - (size_t)used, "%c%s", i ? ',' : '(',
+                         kind->number_names[i]);
+    if (kind->numbers) snprintf(pattern + used, sizeof pattern - (size_t)used, ")");
     return fail(err, SBPS_BAD_ARG, "prior '%.80s': expected %s", text, pattern);
 }
 

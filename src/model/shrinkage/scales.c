@@ -17,13 +17,6 @@ static double log_sigma(const shrunk *m, const double *w)
     return m->sigma == SIZE_MAX ? 0.0 : w[m->sigma];
 }
 
-/* sd_j of (3); 1 for a constant column. */
-static double column_sd(const shrunk *m, size_t column)
-{
-    double sd = m->data->table.sd[column];
-    return sd > 0.0 ? sd : 1.0;
-}
-
 /* log sum g of (3), from the log g_j. */
 static double log_total(const shrink_block *b, const double *local)
 {
@@ -50,7 +43,8 @@ double scales_precision(const scale_view *v, size_t i)
     const shrink_block *b = v->b;
     double local = v->w[b->first + 2 + i];
     if (is_horseshoe(b)) return v->slab + exp(-2.0 * (v->log_common + local));
-    double sd = column_sd(v->m, b->column[i]);
+    double sd = v->m->data->table.sd[b->column[i]]; /* sd_j of (3); 1 for a constant column */
+    if (!(sd > 0.0)) sd = 1.0;
     return sd * sd * exp(-v->log_common - local);
 }
 
