@@ -46,12 +46,6 @@ typedef struct {
 
 static const candidate candidates[] = {{"none", 1.0}, {"gradient", 2.0}, {"hessian", 3.0}};
 
-/* Name of the control variate of this order. */
-static const char *auto_candidate(size_t order)
-{
-    return candidates[order].name;
-}
-
 size_t auto_order(const char *control_variate)
 {
     size_t i = 0;
@@ -153,7 +147,7 @@ static sbps_status measure_at_points(const auto_facts *f, auto_influences *m, sb
     for (size_t i = 0; status == SBPS_OK && i < INFLUENCE_ORDERS; i++) {
         control *cv = NULL;
         if (!m->to.rows[i]) continue;
-        status = target_control(f->target, f->reference, auto_candidate(i), at, &cv, err);
+        status = target_control(f->target, f->reference, candidates[i].name, at, &cv, err);
         if (status == SBPS_OK) status = probe_influence(&p, cv, random, m->to.rows[i], err);
         control_destroy(cv);
     }
@@ -184,15 +178,6 @@ sbps_status auto_measure_at(const posterior *u, const influence_point *at, auto_
 {
     return u->data->storage.recipe ? measure_sample(u, at, m, err)
                                    : influence_measure(u, at, &m->to, err);
-}
-
-/* Computes the influences of all candidates around the reference, unless known from set-up. */
-static sbps_status auto_measure(const auto_facts *f, auto_influences *m, sbps_error *err)
-{
-    const influence_point at = {f->reference->w, f->reference->w, f->factor};
-    if (m->known) return SBPS_OK;
-    return influence_applies(f->target) ? auto_measure_at(f->target, &at, m, err)
-                                        : measure_at_points(f, m, err);
 }
 
 #define OBSERVATIONS     9.0
@@ -491,7 +476,11 @@ sbps_status auto_tune(const auto_facts *f, run_plan *plan, auto_influences *m, a
 {
     memset(out, 0, sizeof *out);
     if (!auto_applies(f->options, plan)) return SBPS_OK;
-    sbps_status status = auto_measure(f, m, err);
+    const influence_point at = {f->reference->w, f->reference->w, f->factor};
+    sbps_status status = SBPS_OK;
+    if (!m->known)
+        status = influence_applies(f->target) ? auto_measure_at(f->target, &at, m, err)
+                                              : measure_at_points(f, m, err);
     if (status != SBPS_OK) return status;
     comparison *c = calloc(1, sizeof *c);
     if (!c) return fail_memory(err);

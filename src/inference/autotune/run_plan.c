@@ -279,14 +279,6 @@ static void choose_settings(const sbps_options *o, run_plan *plan)
         b->pool = strcmp(o->pool_variance, "on") ? 0.0 : settings_default.band.pool;
 }
 
-/* Marks what autotune.c decides, which needs the mode. */
-static void choose_auto(const sbps_options *o, run_plan *plan)
-{
-    bool uses_segments = !o->paper && plan->sampler->curve;
-    plan->auto_batch = uses_segments && o->batch_size == SIZE_AUTO;
-    plan->auto_control = uses_segments && is_auto(o->control_variate);
-}
-
 /* Length of a round: rounds of full-data trajectories last as long as those of mini-batch
  * segments. */
 #define ROUND_ROWS     1e7
@@ -359,7 +351,10 @@ sbps_status plan_make(const sbps_options *o, const rows *data, run_plan *plan, s
     if ((status = check_strata(o, plan, err)) != SBPS_OK) return status;
     plan->row_cost = row_cost(data, plan->model->transformation.apply);
     choose_settings(o, plan);
-    choose_auto(o, plan);
+    /* what autotune.c decides, which needs the mode */
+    bool uses_segments = !o->paper && plan->sampler->curve;
+    plan->auto_batch = uses_segments && o->batch_size == SIZE_AUTO;
+    plan->auto_control = uses_segments && is_auto(o->control_variate);
     plan->epochs_rule = !isnan(o->epochs);
     plan->seconds_rule = !isnan(o->seconds);
     plan->round_events = round_events(plan);

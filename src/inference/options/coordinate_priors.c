@@ -224,15 +224,6 @@ typedef struct {
     char **names; /* dim; NULL: the list has no names */
 } request;
 
-/* The prior of a coefficient; the default for those with a shrinkage prior, which is set later.
- */
-static prior coefficient_prior(request *r, size_t j)
-{
-    const prior_piece *piece = prior_list_find(&r->list, r->names ? r->names[j] : "");
-    bool given = piece && !piece->usual && !prior_shrinks(&piece->distribution);
-    return given ? piece->distribution : usual_prior(r->target, j);
-}
-
 /* The prior of a weight or the intercept; refuses a flat one if the model needs a proper prior.
  */
 static sbps_status weight_prior(request *r, size_t j, prior *out, sbps_error *err)
@@ -245,8 +236,12 @@ static sbps_status weight_prior(request *r, size_t j, prior *out, sbps_error *er
     if (intercept)
         status = parse_or_default(option, r->options->prior_intercept,
                                   usual_prior(r->target, j), out, err);
-    else
-        *out = coefficient_prior(r, j);
+    else {
+        const prior_piece *piece = prior_list_find(&r->list, r->names ? r->names[j] : "");
+        /* coefficients with a shrinkage prior get it later */
+        bool given = piece && !piece->usual && !prior_shrinks(&piece->distribution);
+        *out = given ? piece->distribution : usual_prior(r->target, j);
+    }
     if (status != SBPS_OK || !model->facts.needs_prior || out->kind != prior_find("flat"))
         return status;
     return fail(err, SBPS_NO_MODE,
@@ -306,15 +301,6 @@ static sbps_status unknown_name(const request *r, const char *name, sbps_error *
                 did_you_mean(";", name, (const char *const *)r->names, weights).text);
 }
 
-/* Refuses names that matched no coefficient. */
-static sbps_status check_used(const request *r, sbps_error *err)
-{
-    for (size_t i = 0; i < r->list.count; i++)
-        if (r->list.piece[i].name && !r->list.piece[i].used)
-            return unknown_name(r, r->list.piece[i].name, err);
-    return SBPS_OK;
-}
-
 /* Refuses nearly constant columns. With an intercept the Hessian contains a column's
  * contribution as 1 - cor^2 = (sd/mean)^2. If that is below the rounding error of a double and
  * only the wide default prior bounds the coefficient, the posterior cannot be computed. */
@@ -347,7 +333,9 @@ static sbps_status choose_all(request *r, prior *out, sbps_error *err)
                          target->model->parameters.coordinate(target->self, j, &own)
                      ? own_prior(r->options, &own, out + j, err)
                      : weight_prior(r, j, out + j, err);
-    if (status == SBPS_OK) status = check_used(r, err);
+    for (size_t i = 0; i < r->list.count && status == SBPS_OK; i++)
+        if (r->list.piece[i].name && !r->list.piece[i].used)
+            status = unknown_name(r, r->list.piece[i].name, err);
     for (size_t i = 0; i < target->auxiliaries && status == SBPS_OK; i++)
         status = auxiliary_prior(r->options, target, i, out + weights + i, err);
     return status;
@@ -416,19 +404,13 @@ sbps_status priors_choose(const sbps_options *options, posterior *target, sbps_e
 
 #define SHRUNK_SD_MAX 1e7 /* sd of a column under a horseshoe */
 
-/* True if the list contains a shrinkage prior. */
-static bool list_shrinks(const prior_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (!list->piece[i].usual && prior_shrinks(&list->piece[i].distribution)) return true;
-    return false;
-}
-
 bool shrinkage_requested(const sbps_options *o)
 {
     prior_list list = {0};
-    bool requested =
-        o->prior && prior_list_parse(o->prior, &list, NULL) == SBPS_OK && list_shrinks(&list);
+    bool requested = false;
+    if (o->prior && prior_list_parse(o->prior, &list, NULL) == SBPS_OK)
+        for (size_t i = 0; i < list.count; i++)
+            requested |= !list.piece[i].usual && prior_shrinks(&list.piece[i].distribution);
     prior_list_close(&list);
     return requested;
 }

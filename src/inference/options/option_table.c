@@ -204,24 +204,20 @@ static count_reading read_count(const char *text, size_t *out)
     return COUNT_READ;
 }
 
-/* SIZE_AUTO itself cannot be given as a number. */
-static size_t largest_size(const option_spec *spec)
-{
-    return spec->auto_text && spec->max == SIZE_AUTO ? SIZE_AUTO - 1 : spec->max;
-}
-
 static sbps_status size_parse(const option_spec *spec, const char *label, const char *text,
                               void *field, sbps_error *err)
 {
     size_t value = SIZE_AUTO, *slot = field;
     if (!is_auto_text(spec, text)) {
         char range[WANT_SIZE];
+        /* SIZE_AUTO itself cannot be given as a number */
+        size_t most = spec->auto_text && spec->max == SIZE_AUTO ? SIZE_AUTO - 1 : spec->max;
         print_size_range(spec, range);
         count_reading reading = read_count(text, &value);
         if (reading == COUNT_NO_NUMBER)
             return fail(err, SBPS_BAD_ARG, "%s: '%s' is not a whole number: expected %s", label,
                         text, range);
-        if (reading == COUNT_OUT_OF_RANGE || value < spec->min || value > largest_size(spec))
+        if (reading == COUNT_OUT_OF_RANGE || value < spec->min || value > most)
             return fail(err, SBPS_BAD_ARG, "%s: %s is out of range: expected %s", label, text,
                         range);
     }
@@ -577,14 +573,6 @@ static const option_spec last_lines[] = {
 #define FIRST_LINES (sizeof first_lines / sizeof *first_lines)
 #define LAST_LINES  (sizeof last_lines / sizeof *last_lines)
 
-/* The prior option of an auxiliary parameter. */
-static option_spec auxiliary_option(const model_auxiliary *of, size_t index)
-{
-    option_spec spec = {TEXT(of->option, prior_of, "PRIOR", "auto"), DATA, .help = of->help};
-    spec.field += index * sizeof(char *);
-    return spec;
-}
-
 size_t option_count(void)
 {
     const model_auxiliary *of[MODEL_AUXILIARIES_MAX];
@@ -596,7 +584,11 @@ option_spec option_at(size_t index)
     const model_auxiliary *of[MODEL_AUXILIARIES_MAX];
     if (index < FIRST_LINES) return first_lines[index];
     size_t place = index - FIRST_LINES, added = model_auxiliary_list(of);
-    return place < added ? auxiliary_option(of[place], place) : last_lines[place - added];
+    if (place >= added) return last_lines[place - added];
+    option_spec spec = {TEXT(of[place]->option, prior_of, "PRIOR", "auto"), DATA,
+                        .help = of[place]->help};
+    spec.field += place * sizeof(char *);
+    return spec;
 }
 
 /* Compares with each name once: it is called for every option of a run. */

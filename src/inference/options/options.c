@@ -82,19 +82,14 @@ static bool take_link(const char *at, char link[NAME_SIZE])
     return *link && *at == ')' && !*skip_blanks(at + 1);
 }
 
-/* True for the first line of a family. */
-static bool opens_family(size_t line)
-{
-    return line == 0 || strcmp(family_lines[line].name, family_lines[line - 1].name);
-}
-
 const char *family_at(size_t index, const char **model)
 {
-    for (size_t i = 0; i < FAMILY_LINES; i++)
-        if (opens_family(i) && index-- == 0) {
-            *model = family_lines[i].model;
-            return family_lines[i].name;
-        }
+    for (size_t i = 0; i < FAMILY_LINES; i++) {
+        if (i > 0 && !strcmp(family_lines[i].name, family_lines[i - 1].name)) continue;
+        if (index-- > 0) continue;
+        *model = family_lines[i].model;
+        return family_lines[i].name;
+    }
     return NULL;
 }
 
@@ -479,14 +474,6 @@ static sbps_status check_function(const sbps_model_function *model, sbps_error *
     return SBPS_OK;
 }
 
-/* Copies a struct of an older, shorter version; its missing members are 0. */
-static sbps_model_function pad_function(const sbps_model_function *model)
-{
-    sbps_model_function out = {0};
-    memcpy(&out, model, model->struct_size);
-    return out;
-}
-
 /* Refuses members per parameter that do not match dim. */
 static sbps_status check_names(const sbps_model_function *model, sbps_error *err)
 {
@@ -505,7 +492,8 @@ sbps_status options_set_model(sbps_options *options, const sbps_model_function *
 {
     sbps_status status = check_function(model, err);
     if (status != SBPS_OK) return status;
-    sbps_model_function own = pad_function(model);
+    sbps_model_function own = {0}; /* `model` may be of an older version, and shorter */
+    memcpy(&own, model, model->struct_size);
     if ((status = check_names(&own, err)) != SBPS_OK) return status;
     const char *name = own.name ? own.name : "";
     size_t size = sizeof FUNCTION + 1 + strlen(name);

@@ -318,14 +318,6 @@ static sbps_status invert(const reader *r, double **out, sbps_error *err)
 
 /* ---- the file ---- */
 
-/* FNV-1a hash */
-static uint64_t hash_text(const char *at, const char *end)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (; at < end; at++) h = (h ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
-    return h;
-}
-
 /* Reads the file into memory; *hash: of its text. */
 static sbps_status load(reader *r, uint64_t *hash, sbps_error *err)
 {
@@ -333,7 +325,9 @@ static sbps_status load(reader *r, uint64_t *hash, sbps_error *err)
     while (status == SBPS_OK && !r->source->finished) status = text_file_more(r->source, err);
     if (status != SBPS_OK) return status;
     r->at = r->source->at;
-    *hash = hash_text(r->at, r->source->limit);
+    *hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (const char *at = r->at; at < r->source->limit; at++)
+        *hash = (*hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
     skip_blank_lines(r);
     return *r->at ? SBPS_OK
                   : fail(err, SBPS_BAD_FILE, "--start: %s: the file is empty", r->path);

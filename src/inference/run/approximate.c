@@ -51,16 +51,6 @@ static sbps_status search_mode(sbps_mode *map, sbps_error *err)
     return status;
 }
 
-/* Stores the parameter values at the mode and the negative log-likelihood there. */
-static sbps_status keep_values(sbps_mode *map, sbps_error *err)
-{
-    map->values = new_doubles(map->dim);
-    if (!map->values) return fail_memory(err);
-    for (size_t j = 0; j < map->dim; j++)
-        map->values[j] = scale_value(map->u->scale[j], map->m->w[j]);
-    return laplace_nll(map->u, map->m, &map->nll, err);
-}
-
 /* Plans the model, opens its posterior and finds the mode, into map. */
 static sbps_status find(sbps_mode *map, const rows *data, sbps_error *err)
 {
@@ -78,7 +68,11 @@ static sbps_status find(sbps_mode *map, const rows *data, sbps_error *err)
     if ((status = target_names(map->u, &map->names, err)) != SBPS_OK) return status;
     if ((status = name_coordinates(map, err)) != SBPS_OK) return status;
     if ((status = search_mode(map, err)) != SBPS_OK) return status;
-    return keep_values(map, err);
+    map->values = new_doubles(map->dim);
+    if (!map->values) return fail_memory(err);
+    for (size_t j = 0; j < map->dim; j++)
+        map->values[j] = scale_value(map->u->scale[j], map->m->w[j]);
+    return laplace_nll(map->u, map->m, &map->nll, err);
 }
 
 sbps_status approximate_find(const sbps_table *table, const sbps_options *options,

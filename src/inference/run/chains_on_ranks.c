@@ -246,13 +246,6 @@ static void combine_errors(const rank_sums *s, double *error, double *moved)
                   0.25 * (variance + 2.0 * (variance + error2 * error2) / others)); /* (5) */
 }
 
-/* True if the rows of a rank are a random sample of the table, so that (4) holds. */
-static bool rank_sample_serves(const sbps_run *run)
-{
-    const rows *data = &run->data;
-    return run->target->model->predictor && !data->table.in_order;
-}
-
 /* Estimates (2) and (3) at `points` draws from the normal at the mode, from at most RANK_SAMPLE
  * rows of each rank. */
 static sbps_status rank_sample_errors(const sbps_run *run, size_t points, double *error,
@@ -546,7 +539,8 @@ static void note_errors(sbps_run *run, const double *residuals)
 sbps_status ranks_measure_error(sbps_run *run, sbps_error *err)
 {
     if (!run->ranks.among || ranks_in_step(run)) return SBPS_OK;
-    if (rank_sample_serves(run))
+    /* the rows of a rank are a random sample of the table, so that (4) holds */
+    if (run->target->model->predictor && !run->data.table.in_order)
         return rank_sample_errors(run, POINTS, &run->ranks.error, &run->ranks.bias, err);
     shard s;
     size_t d = run->target->dim;

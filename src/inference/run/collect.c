@@ -38,20 +38,7 @@
 #define WIDE     0.3 /* posterior sd */
 #define MAX_WORK 2e9 /* multiplications for all fractions; beyond, they are NAN */
 
-static bool is_rowless(const sbps_run *run)
-{
-    return run->plan->model->facts.no_rows;
-}
-
 /* ---- columns ---- */
-
-/* Appends " + column (reference | level | ...)" for the columns of a category. */
-static void add_category(text *t, const column_origin *of, size_t count)
-{
-    text_add(t, " + %s (%s", of->column, of->reference);
-    for (size_t i = 0; i < count; i++) text_add(t, " | %s", of[i].level);
-    text_add(t, ")");
-}
 
 /* Writes the formula: target ~ 1 + number + category (reference | level | ...). */
 static sbps_status write_formula(const rows *data, char **out, sbps_error *err)
@@ -68,7 +55,9 @@ static sbps_status write_formula(const rows *data, char **out, sbps_error *err)
         while (next < data->d && data->table.origin[next].level &&
                !strcmp(data->table.origin[next].column, of->column))
             next++;
-        add_category(&t, of, next - j);
+        text_add(&t, " + %s (%s", of->column, of->reference);
+        for (size_t i = 0; i < next - j; i++) text_add(&t, " | %s", of[i].level);
+        text_add(&t, ")");
     }
     return text_give(&t, out, err);
 }
@@ -113,7 +102,7 @@ static sbps_status record_data(const sbps_run *run, result *r, sbps_error *err)
     const char *formula_text = run->options->formula;
     if (formula_text && *formula_text)
         status = (r->info.formula = copy_text(formula_text)) ? SBPS_OK : fail_memory(err);
-    else if (!is_rowless(run))
+    else if (!run->plan->model->facts.no_rows)
         status = write_formula(data, &r->info.formula, err);
     for (size_t j = 0; j < r->dim && status == SBPS_OK; j++)
         status = record_column(run, r, j, err);
@@ -142,13 +131,6 @@ static void record_seen(const posterior *u, result *r, size_t j)
     r->seen_sd[j] = count ? sqrt(fmax(square / (double)count - mean * mean, 0.0)) : NAN;
 }
 
-/* True if parameter j is a derived one at the means of the columns. */
-static bool of_means(const posterior *u, size_t j)
-{
-    model_derived of;
-    return posterior_derived(u, j, &of) && of.at_means;
-}
-
 /* Records the prior of parameter j and its argument. */
 static sbps_status record_prior(const sbps_run *run, result *r, size_t j, sbps_error *err)
 {
@@ -161,7 +143,9 @@ static sbps_status record_prior(const sbps_run *run, result *r, size_t j, sbps_e
     r->prior_mean[j] = one && p->kind->mean ? p->kind->mean(p->theta) : NAN;
     r->prior_sd[j] = one && p->kind->sd ? p->kind->sd(p->theta) : NAN;
     record_seen(u, r, j);
-    bool means = log_prior_centred(u, j) || of_means(u, j);
+    model_derived derived;
+    bool means =
+        log_prior_centred(u, j) || (posterior_derived(u, j, &derived) && derived.at_means);
     bool whole = label(&r->prior[j], of) &&
                  label(&r->prior_of[j], means && u->model->row_model && j >= u->data->d
                                             ? "the parameter at the means of the columns"
@@ -213,14 +197,6 @@ static double mean_path_time(const sbps_run *run)
     return sum / (double)run->chain_count;
 }
 
-/* Drops every second reading. */
-static void thin(run_timestamps *m)
-{
-    for (size_t i = 0; i < TIMESTAMPS_MAX / 2; i++) m->at[i] = m->at[2 * i + 1];
-    m->count = TIMESTAMPS_MAX / 2;
-    m->every *= 2;
-}
-
 void timestamps_after_round(sbps_run *run)
 {
     run_timestamps *m = &run->timestamps;
@@ -229,7 +205,11 @@ void timestamps_after_round(sbps_run *run)
     m->skipped = 0;
     m->at[m->count].time = mean_path_time(run);
     m->at[m->count++].seconds = run->state.seconds_sampling;
-    if (m->count == TIMESTAMPS_MAX) thin(m);
+    if (m->count < TIMESTAMPS_MAX) return;
+    /* drop every second reading */
+    for (size_t i = 0; i < TIMESTAMPS_MAX / 2; i++) m->at[i] = m->at[2 * i + 1];
+    m->count = TIMESTAMPS_MAX / 2;
+    m->every *= 2;
 }
 
 /* Clock time of a path time between readings i - 1 (or 0) and i (or now). */

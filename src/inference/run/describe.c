@@ -130,15 +130,6 @@ static void group_priors(const sbps_run *run, text *out)
     }
 }
 
-/* Lists the priors, grouped if they are many. */
-static void describe_priors(const sbps_run *run, text *out)
-{
-    if (list_priors(run, NULL) > PRIOR_LINES)
-        group_priors(run, out);
-    else
-        list_priors(run, out);
-}
-
 static bool is_rowless(const sbps_run *run)
 {
     return run->plan->model->facts.no_rows;
@@ -399,7 +390,10 @@ sbps_status run_describe(const sbps_run *run, char **out, sbps_error *err)
         describe_model(&shown, &all);
         describe_cautions(&shown, &all);
         describe_size(&shown, &all);
-        describe_priors(&shown, &all);
+        if (list_priors(&shown, NULL) > PRIOR_LINES)
+            group_priors(&shown, &all);
+        else
+            list_priors(&shown, &all);
         describe_sampler(&shown, &all);
         *out = text_take(&all);
     }

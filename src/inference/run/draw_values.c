@@ -90,13 +90,6 @@ static void value_draw(valuer *v, size_t i)
     v->r->potential_sd[i] = sqrt(variance);
 }
 
-/* Estimates U at every draw with batches of n rows. */
-static void value_on_batches(valuer *v, size_t n)
-{
-    minibatch_resize(&v->gauge, v->gauge.kind, n);
-    for (size_t i = 0; i < draw_count(v); i++) value_draw(v, i);
-}
-
 /* ---- from the Taylor polynomial ---- */
 
 /* For models with groups, where evaluating a row is expensive: the Taylor polynomial is the
@@ -240,7 +233,8 @@ static sbps_status value_by_control(valuer *v, sbps_error *err)
         return check_some(v, err);
     }
     for (size_t n = FIRST_BATCH; status == SBPS_OK; n *= GROWTH) {
-        value_on_batches(v, n);
+        minibatch_resize(&v->gauge, v->gauge.kind, n);
+        for (size_t i = 0; i < draw_count(v); i++) value_draw(v, i);
         if (v->run->ranks.among) status = ranks_average_values(v->run, v->r, err);
         if (status != SBPS_OK || quiet(v)) break;
         double next = (double)(n * GROWTH * NODES);

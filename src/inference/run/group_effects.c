@@ -185,13 +185,6 @@ static void write_effect(FILE *to, const char *name, const draw_summary *s)
     fputc('\n', to);
 }
 
-/* Writes the summaries of a block of n groups. */
-static void write_block(const effects_job *j, size_t n, FILE *to)
-{
-    for (size_t i = 0; i < n * j->max_effects; i++)
-        if (name_effect(j, i)) write_effect(to, j->name, &j->summary[i]);
-}
-
 /* Writes the effects that are functions of coordinates. */
 static sbps_status write_derived(const sbps_run *run, size_t each, FILE *to, sbps_error *err)
 {
@@ -202,11 +195,6 @@ static sbps_status write_derived(const sbps_run *run, size_t each, FILE *to, sbp
             write_effect(to, run->report.names[j.at[k]], &j.summary[k]);
     derived_close(&j);
     return status;
-}
-
-static void init_summary(const effects_job *j, sbps_effects *out)
-{
-    *out = (sbps_effects){.draws = j->chains * j->draws, .groups = j->groups};
 }
 
 /* Adds the errors of a block. out->error holds the sum of squares until finish_summary. */
@@ -242,7 +230,7 @@ sbps_status effects_write(const sbps_run *run, const char *path, sbps_effects *o
         close_job(&j);
         return status;
     }
-    init_summary(&j, out);
+    *out = (sbps_effects){.draws = j.chains * j.draws, .groups = j.groups};
     fputs("name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat\n", file.stream);
     for (size_t n; j.first < j.groups && status == SBPS_OK; j.first += n) {
         status = draw_next_groups(&j, &n, err);
@@ -250,7 +238,8 @@ sbps_status effects_write(const sbps_run *run, const char *path, sbps_effects *o
             status =
                 fail(err, SBPS_INTERRUPTED,
                      "%s: not written: interrupted while the group effects were drawn", path);
-        if (status == SBPS_OK) write_block(&j, n, file.stream);
+        for (size_t i = 0; status == SBPS_OK && i < n * j.max_effects; i++)
+            if (name_effect(&j, i)) write_effect(file.stream, j.name, &j.summary[i]);
         if (status == SBPS_OK) add_group_errors(&j, n, out);
         if (!file_fine(&file)) break;
     }

@@ -104,20 +104,15 @@ sbps_status groups_find(const posterior *u, const double *start, const mode_requ
 #define PART_RATIO                                                                             \
     ((size_t)16) /* groups per group of the sample whose mode centres the polynomials */
 
-/* Fits the polynomials of all groups at the mode of a sample of them. */
-static sbps_status fit_group_polynomials(const posterior *u, mode *near, sbps_error *err)
-{
-    if (!cholesky(u->dim, near->hessian)) return SBPS_OK;
-    return mixed_fit_polynomials(u->self, u->data, near->w, near->hessian, err);
-}
-
 sbps_status groups_near(const posterior *u, const double *start, mode **out, sbps_error *err)
 {
     const mode_request usual = {.method = "auto"};
     if (!mixed_can_fit_polynomials(u->self))
         return retry_mode(mode_near(u, start, NULL, out, err), u, &usual, out, err);
     mode *near = start ? NULL : mode_of_subset(u, PART_RATIO);
-    sbps_status status = near ? fit_group_polynomials(u, near, err) : SBPS_OK;
+    sbps_status status = SBPS_OK;
+    if (near && cholesky(u->dim, near->hessian))
+        status = mixed_fit_polynomials(u->self, u->data, near->w, near->hessian, err);
     if (status == SBPS_OK) status = mode_find_by(u, near ? near->w : start, &usual, out, err);
     mode_destroy(near);
     return status;

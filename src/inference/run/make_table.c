@@ -48,18 +48,13 @@ typedef struct {
     unsigned char out[ROW_BYTES];
 } writer;
 
-static bool ends_in_gz(const char *path)
-{
-    size_t length = strlen(path);
-    return length > 3 && strcmp(path + length - 3, ".gz") == 0;
-}
-
 /* Opens an atomic file, with compression if its name ends in .gz. */
 static sbps_status writer_open(writer *to, const char *path, sbps_error *err)
 {
     sbps_status status = file_begin(path, &to->file, err);
     if (status != SBPS_OK) return status;
-    to->pressed = ends_in_gz(path);
+    size_t length = strlen(path);
+    to->pressed = length > 3 && strcmp(path + length - 3, ".gz") == 0;
     to->press = (z_stream){0};
     if (!to->pressed || deflateInit2(&to->press, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
                                      15 + 16 /* gzip */, 8, Z_DEFAULT_STRATEGY) == Z_OK)
@@ -161,14 +156,6 @@ static void put_header(recipe *r, writer *to)
     writer_put(to, "\n", 1);
 }
 
-/* Draws x into r->x; returns the response. */
-static double draw_row(recipe *r)
-{
-    double y;
-    model_simulate(r->model, &r->random, r->columns, r->w, r->x, &y);
-    return y;
-}
-
 /* Writes generated row i with all digits. */
 static void put_made(recipe *r, size_t i, writer *to)
 {
@@ -185,7 +172,8 @@ static void put_made(recipe *r, size_t i, writer *to)
 /* Draws a row and writes it. */
 static void put_row(recipe *r, writer *to)
 {
-    double y = draw_row(r);
+    double y;
+    model_simulate(r->model, &r->random, r->columns, r->w, r->x, &y);
     char *at = has_target(r->model) ? put_target(r->line, r->model, y) : r->line;
     for (size_t j = 0; j < r->columns; j++) {
         if (at > r->line) *at++ = ',';

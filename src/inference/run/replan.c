@@ -33,15 +33,6 @@
 
 /* ---- the reference ---- */
 
-/* The mean of the path in coordinates, into w. */
-static void path_mean(const sbps_run *run, double *w)
-{
-    for (size_t j = 0; j < run->target->dim; j++) {
-        double mean = moments_summarize(run->moments_of, run->chain_count, j).mean;
-        w[j] = scale_coordinate(run->target->scale[j], mean);
-    }
-}
-
 /* Measures the influence of the rows around `centre` for the control variate in force at
  * `reference`. */
 static sbps_status influence_from(const sbps_run *run, const double *reference,
@@ -194,7 +185,10 @@ static bool move_reference(sbps_run *run)
     run->state.recentred = true;
     double *mean = malloc(2 * bytes), *before = mean ? mean + run->target->dim : NULL;
     if (!mean) return false;
-    path_mean(run, mean);
+    for (size_t j = 0; j < run->target->dim; j++) { /* of the path, in coordinates */
+        double of = moments_summarize(run->moments_of, run->chain_count, j).mean;
+        mean[j] = scale_coordinate(run->target->scale[j], of);
+    }
     memcpy(before, run->noise.cv_centre, bytes);
     bool taken = mean_is_far(run, mean);
     if (run->ranks.among && !influence_applies(run->target))

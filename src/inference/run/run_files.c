@@ -184,15 +184,6 @@ static sbps_status inspect_cv_centre(const sbps_run *run, const char *path, sbps
     return x.wrong[0] ? reject_block(path, "the reference point", &x, err) : SBPS_OK;
 }
 
-/* Recentres control variate and strata at the reference point that was read; batches are
- * checked against them. */
-static sbps_status follow_cv_centre(sbps_run *run, sbps_error *err)
-{
-    size_t bytes = run->target->dim * sizeof *run->noise.cv_centre;
-    bool moved = run->noise.cv && memcmp(run->noise.cv_centre, run->noise.cv->w, bytes);
-    return moved ? replan_recentre(run, err) : SBPS_OK;
-}
-
 /* Checks everything that was read. fresh: the chains' memory as set-up made it. */
 static sbps_status inspect_checkpoint(sbps_run *run, const char *path,
                                       const unsigned char *const *fresh, sbps_error *err)
@@ -201,7 +192,12 @@ static sbps_status inspect_checkpoint(sbps_run *run, const char *path,
     inspect_run(run, &x);
     if (x.wrong[0]) return reject_block(path, "the run", &x, err);
     sbps_status status = inspect_cv_centre(run, path, err);
-    if (status == SBPS_OK) status = follow_cv_centre(run, err);
+    /* control variate and strata follow the reference point that was read, since batches are
+     * checked against them */
+    size_t bytes = run->target->dim * sizeof *run->noise.cv_centre;
+    if (status == SBPS_OK && run->noise.cv &&
+        memcmp(run->noise.cv_centre, run->noise.cv->w, bytes))
+        status = replan_recentre(run, err);
     size_t first = 0,
            count =
                run->chain_count; /* on ranks: the own chains, whose batches refer to own rows */
@@ -498,14 +494,6 @@ static sbps_status check_gaps(const sbps_run *run, sbps_error *err)
                       err);
 }
 
-/* Records that part of the path was not written. */
-static void note_gaps(sbps_run *run)
-{
-    if (!path_begun(run)) return;
-    run->state.skeleton_gap |= !run->files.skeleton;
-    run->state.trace_gap |= !run->files.trace.stream;
-}
-
 /* ---- between rounds ---- */
 
 sbps_status files_open(sbps_run *run, sbps_error *err)
@@ -560,7 +548,10 @@ sbps_status files_after_round(sbps_run *run, bool last, sbps_error *err)
     sbps_status status = append_skeleton(run, err);
     if (status == SBPS_OK) status = trace_after_round(run, err);
     if (status != SBPS_OK) return status;
-    note_gaps(run);
+    if (path_begun(run)) { /* a file that is not open misses this part of the path */
+        run->state.skeleton_gap |= !run->files.skeleton;
+        run->state.trace_gap |= !run->files.trace.stream;
+    }
     double begin = now(), wait = run->files.checkpoint_cost * CHECKPOINT_RATIO;
     if (wait < CHECKPOINT_SECONDS) wait = CHECKPOINT_SECONDS;
     bool requested = run->options->checkpoint && *run->options->checkpoint &&

@@ -170,13 +170,6 @@ static sbps_status reach_open(const posterior *u, setup_cache *f, sbps_error *er
     return f->reach.norm && f->reach.third_sum && f->reach.factor ? SBPS_OK : fail_memory(err);
 }
 
-/* True if the sampler needs U at the starting points of chains, which is then computed on the
- * way. */
-static bool starts_matter(const run_plan *plan)
-{
-    return plan->sampler->pairs || plan->sampler->independent;
-}
-
 /* Allocates what this plan needs. Close it also after a failure. */
 static sbps_status setup_cache_open(sbps_run *run, setup_cache *f, sbps_error *err)
 {
@@ -191,7 +184,9 @@ static sbps_status setup_cache_open(sbps_run *run, setup_cache *f, sbps_error *e
     f->measured.to.effects = &run->influential;
     f->measured.to.steepness = &run->geometry.steepness;
     f->measured.to.spread = run->options->spread;
-    bool small = run->target->dim <= GATHER_DIM, needs_starts = starts_matter(plan);
+    bool small = run->target->dim <= GATHER_DIM;
+    /* the sampler needs U at the starting points of chains, which is computed on the way */
+    bool needs_starts = plan->sampler->pairs || plan->sampler->independent;
     if (!run->target->model->predictor || (plan->sampler->full && !needs_starts) ||
         !(automatic || with_control || needs_starts) || !small)
         return SBPS_OK;

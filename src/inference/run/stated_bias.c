@@ -110,19 +110,11 @@ static sbps_status state_fully(const sbps_run *run, const bias_statement *out, s
 
 /* ---- bias of a result ---- */
 
-/* Sets all bias estimates to NAN. */
-static void clear_estimates(result *r)
+/* Sets the bias of all means and sds, and its standard errors, to x. */
+static void set_estimates(result *r, double x)
 {
     for (size_t j = 0; j < r->dim; j++)
-        r->bias[j] = r->bias_se[j] = r->sd_bias[j] = r->sd_bias_se[j] = NAN;
-    r->info.bias_estimate = r->info.bias_estimate_se = r->info.eta = NAN;
-}
-
-/* With exact bounds nothing can be missed: the bias is 0. */
-static void clear_errors(result *r)
-{
-    for (size_t j = 0; j < r->dim; j++)
-        r->bias[j] = r->bias_se[j] = r->sd_bias[j] = r->sd_bias_se[j] = 0.0;
+        r->bias[j] = r->bias_se[j] = r->sd_bias[j] = r->sd_bias_se[j] = x;
 }
 
 sbps_status run_state_bias(const sbps_run *run, result *r, sbps_error *err)
@@ -131,11 +123,12 @@ sbps_status run_state_bias(const sbps_run *run, result *r, sbps_error *err)
     bias_statement out = {r->bias, r->bias_se, r->sd_bias, r->sd_bias_se};
     bool guessed = run->plan->sampler->curve || r->info.violations > 0.0;
     if (unmetered(run)) {
-        clear_estimates(r);
+        set_estimates(r, NAN);
+        r->info.bias_estimate = r->info.bias_estimate_se = r->info.eta = NAN;
         return SBPS_OK;
     }
     if (!guessed)
-        clear_errors(r);
+        set_estimates(r, 0.0); /* with exact bounds no bounce can be missed */
     else if (enough_draws(run))
         status = state_fully(run, &out, err);
     else

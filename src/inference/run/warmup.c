@@ -100,15 +100,6 @@ static void choose_band(sbps_run *run)
     for (size_t i = 0; i < run->chain_count; i++) run->chains[i].s.settings->band.width = k;
 }
 
-/* Adds proposals and rows of this epoch, all chains. */
-static void count_work(const sbps_run *run, double *proposals, double *rows_used)
-{
-    for (size_t i = 0; i < run->chain_count; i++) {
-        *proposals += (double)run->chains[i].counts->proposals;
-        *rows_used += (double)run->chains[i].counts->rows;
-    }
-}
-
 /* True if warm-up has used its part of --epochs or --seconds. */
 static bool over_budget(const sbps_run *run, double rows_used)
 {
@@ -157,7 +148,10 @@ void warmup_after_round(sbps_run *run)
 {
     run_state *s = &run->state;
     double proposals = s->warmup_proposals, rows_used = s->warmup_rows;
-    count_work(run, &proposals, &rows_used);
+    for (size_t i = 0; i < run->chain_count; i++) {
+        proposals += (double)run->chains[i].counts->proposals;
+        rows_used += (double)run->chains[i].counts->rows;
+    }
     bool cut = over_budget(run, rows_used) || out_of_work(run);
     bool requested = (run->options->warmup != SIZE_AUTO && long_enough(run, proposals)) ||
                      scales_are_warm(run, proposals);
