@@ -49,9 +49,14 @@ typedef struct {
 sbps_status auto_influences_open(const sbps_options *o, const run_plan *plan,
                                  const posterior *target, auto_influences *out,
                                  sbps_error *err);
+/* Frees the arrays; also after a failure of open. */
 void auto_influences_close(auto_influences *m);
+/* Computes the influences around `at`, a reference point with the Cholesky factor of the
+ * Hessian, by one pass through the rows; generated tables use a sample. */
 sbps_status auto_measure_at(const posterior *u, const influence_point *at, auto_influences *m,
                             sbps_error *err);
+/* Groups rows by the size of their influence under the control variate of this order.
+ * SBPS_BAD_FILE: this influence was not measured, as after a damaged checkpoint. */
 sbps_status auto_tally(const auto_influences *m, const rows *data, size_t order,
                        strata_tally *out, sbps_error *err);
 
@@ -69,10 +74,11 @@ const batch_kind *auto_minibatch(const auto_facts *f, const run_plan *plan, cons
 /* Kind of mini-batches for which chains that begin with `first` must reserve memory. */
 const batch_kind *auto_widest(const auto_facts *f, const run_plan *plan, const strata *parts,
                               const batch_kind *first);
-/* Estimated work, in numbers of x multiplied: of observations of `each` rows that evaluated
- * rows_touched in total; of full-data hmc per effective sample. */
+/* Estimated work, in numbers of x multiplied, of observations of `each` rows that evaluated
+ * rows_touched in total. */
 double auto_segment_work(const posterior *target, const char *control_variate, size_t each,
                          const strata *parts, double rows_touched);
+/* Estimated work of full-data hmc per effective sample, in numbers of x multiplied. */
 double auto_hmc_work(const posterior *target);
 /* Work divided by that of one row without a control variate. */
 double auto_in_rows(const posterior *target, double work);
@@ -91,9 +97,9 @@ bool auto_surrogate_may_pay(const auto_facts *f, const run_plan *plan);
  * saved in *aside. */
 bool auto_take_surrogate(const auto_facts *f, const row_bounds *bounds, run_plan *plan,
                          run_plan *aside);
-/* Work of `steps` surrogate steps that evaluated rows_touched; estimated work of a plan per
- * effective sample. */
+/* Work of `steps` surrogate steps that evaluated rows_touched, in numbers of x multiplied. */
 double auto_surrogate_work(const posterior *target, double rows_touched, double steps);
+/* Estimated work of a plan per effective sample: what auto_take_surrogate compares with. */
 double auto_promised(const posterior *target, const run_plan *plan);
 
 #endif

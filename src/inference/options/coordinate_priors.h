@@ -26,6 +26,7 @@ sbps_status prior_list_parse(const char *text, prior_list *out, sbps_error *err)
 /* The prior of a coefficient, marked as used: the one with exactly its name, else the last with
  * a matching pattern, else the one without a name, else NULL. */
 const prior_piece *prior_list_find(prior_list *list, const char *name);
+/* Frees the pieces; a list of zeros is fine. */
 void prior_list_close(prior_list *list);
 
 /* True if --prior contains a shrinkage prior, such as a horseshoe. */

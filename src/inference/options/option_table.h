@@ -35,8 +35,9 @@ struct option_spec {
 extern const option_type option_text_type, option_choice_type, option_real_type,
     option_size_type, option_switch_type;
 
-/* The lines of the table, including a prior option for each auxiliary parameter of a model. */
+/* The number of lines, including a prior option for each auxiliary parameter of a model. */
 size_t option_count(void);
+/* Line `index` of the table, by value: lines of auxiliary parameters are made on demand. */
 option_spec option_at(size_t index);
 
 #define OPTION_MAX 128 /* upper bound of option_count(), for arrays on the stack */

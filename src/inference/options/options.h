@@ -68,14 +68,21 @@ struct sbps_options {
     char *prior_of[];             /* per auxiliary parameter of the models: its prior */
 };
 
-/* The functions of sbps.h with the same names. */
+/* ---- the functions of sbps.h with the same names ---- */
+
+/* All options at their defaults; *out is the caller's. */
 sbps_status options_create(sbps_options **out, sbps_error *err);
+/* Parses and checks the value. SBPS_BAD_ARG names the option and what it accepts. */
 sbps_status options_set(sbps_options *options, const char *name, const char *value,
                         sbps_error *err);
+/* The value as text, borrowed until the next call on these options; NULL: no such option. */
 const char *options_get(const sbps_options *options, const char *name);
+/* Replaces the model by the caller's function; copies the struct, but not what it points to. */
 sbps_status options_set_model(sbps_options *options, const sbps_model_function *model,
                               sbps_error *err);
+/* Reads `name = value` lines. Options that were set before keep their values. */
 sbps_status options_read(sbps_options *options, const char *path, sbps_error *err);
+/* NULL is fine. */
 void options_destroy(sbps_options *options);
 
 /* Copies the options that were given; the others keep their defaults. *out is the caller's. */

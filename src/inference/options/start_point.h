@@ -16,6 +16,7 @@ typedef struct {
  * with start_release, also after a failure. */
 sbps_status start_read(const char *path, const posterior *u, const char *const *names,
                        start_point *out, sbps_error *err);
+/* Frees its arrays. */
 void start_release(start_point *s);
 
 /* Name of coordinate j, such as "log(sigma)" for the parameter sigma; owned by the caller,

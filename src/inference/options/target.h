@@ -29,9 +29,10 @@ sbps_status target_control(const posterior *u, const mode *reference, const char
 sbps_status target_failure(const posterior *u, sbps_status status, sbps_error *err);
 /* Size of a buffer for the name of any parameter or effect, bytes. */
 size_t target_name_size(const rows *data);
-/* dim names: of the coordinates' parameters, and of what is reported for each. Free them with
- * free_texts. */
+/* The names of the coordinates' parameters ("sigma" for the coordinate log sigma), dim texts;
+ * free them with free_texts. */
 sbps_status target_names(const posterior *u, char ***out, sbps_error *err);
+/* The names of what is reported for each coordinate, dim texts; free them with free_texts. */
 sbps_status target_reported_names(const posterior *u, char ***out, sbps_error *err);
 /* Reads the point of --start; without one out->w is NULL. */
 sbps_status target_start(const sbps_options *o, const posterior *u, char *const *names,

@@ -22,12 +22,16 @@ struct sbps_laplace {
     double *covariance, *sd;
 };
 
+/* Searches for the mode with the options of map and laplace. SBPS_NO_MODE: there is none, with
+ * the reason. *out is the caller's. */
 sbps_status approximate_find(const sbps_table *table, const sbps_options *options,
                              sbps_mode **out, sbps_error *err);
+/* NULL is fine. */
 void approximate_destroy(sbps_mode *map);
 /* Computes covariance and standard deviations at the mode. Borrows `map`, which must outlive
  * it. */
 sbps_status approximate_normal(const sbps_mode *map, sbps_laplace **out, sbps_error *err);
+/* NULL is fine; leaves the mode. */
 void approximate_normal_destroy(sbps_laplace *laplace);
 
 #endif

@@ -16,8 +16,9 @@ void chains_start(sbps_run *run);
 void chains_start_at(sbps_run *run, const double *points);
 /* Discards moments, counts, bias estimates and draws. */
 void chains_reset_estimates(sbps_run *run);
-/* Hand a new control variate, or a new batch size, to all chains. Between rounds only. */
+/* Hands a new control variate to all chains. Between rounds only. */
 void chains_take_control(sbps_run *run);
+/* Likewise a new kind or size of batches. */
 void chains_take_batch(sbps_run *run);
 /* Rebuilds what is not stored in the chains' memory after a checkpoint was read into it. */
 void chains_restore(sbps_run *run);

@@ -43,9 +43,10 @@ sbps_status restart_begin(sbps_run *run, sbps_error *err);
 void restart_end(sbps_run *run);
 /* The record of this run, for its checkpoints. */
 rank_record restart_record(const sbps_run *run);
-/* After the chains' memory was read from a checkpoint of other ranks: drop their batches, which
- * were other rows (before the checkpoint is inspected), and set the batch size (after). */
+/* After the chains' memory was read from a checkpoint of other ranks, and before it is
+ * inspected: drops the batches of the chains, which were other rows. */
 void restart_unbind(sbps_run *run);
+/* Sets the batch size of such chains, after the checkpoint was inspected. */
 void restart_restore(sbps_run *run);
 
 #endif

@@ -31,6 +31,7 @@ typedef struct {
 
 /* Allocates for an iteration; close it also after a failure. */
 sbps_status derived_open(derived_job *j, sbps_error *err);
+/* Frees the arrays of the iteration. */
 void derived_close(derived_job *j);
 /* Computes draws and summaries of the next block. False: there is none, or *status failed. */
 bool derived_next(derived_job *j, sbps_status *status, sbps_error *err);

@@ -199,10 +199,15 @@ struct sbps_run {
 /* Monotonic clock, seconds. */
 double now(void);
 
-/* The functions of sbps.h with the same names; see there for arguments and ownership. */
+/* ---- the functions of sbps.h with the same names; see there for ownership ---- */
+
+/* Does all of set-up, and reads the checkpoint of --resume: chains are ready to advance. */
 sbps_status run_create(const sbps_table *table, const sbps_options *options, sbps_run **out,
                        sbps_error *err);
+/* Advances all chains by one round; then decides about warm-up, stopping and files. */
 sbps_status run_advance(sbps_run *run, bool *finished, sbps_error *err);
+/* Fills *out from counts that are kept in any case: cheap enough to be called after every
+ * round. */
 void run_progress(const sbps_run *run, sbps_progress *out);
 void run_destroy(sbps_run *run); /* NULL is fine */
 

@@ -11,14 +11,16 @@ char *files_option_lines(const sbps_options *options);
 sbps_status files_open(sbps_run *run, sbps_error *err);
 /* Appends the records of a round, and writes a checkpoint if one is due. last: it is. */
 sbps_status files_after_round(sbps_run *run, bool last, sbps_error *err);
+/* Closes skeleton and trace; the checkpoint is never left open. */
 void files_close(sbps_run *run);
 
 /* Empties the chain's trace buffer at the start of a round and turns tracing on or off. */
 void trace_switch(chain *c, bool on);
 
-/* Checks every member of the run's state, or of a chain's memory, against the values a run can
+/* Checks every member of the run's state against the values a run can
  * have written. Declared for tests, which check that no byte is left out. */
 void inspect_run(const sbps_run *run, inspection *x);
+/* The memory of one chain, likewise. */
 void inspect_chain(const sbps_run *run, size_t index, inspection *x);
 
 #endif

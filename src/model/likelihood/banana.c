@@ -26,6 +26,7 @@ static sbps_status banana_open(const model_kind *kind, const rows *data,
     return SBPS_OK;
 }
 
+/* There is nothing to free. */
 static void banana_close(void *self)
 {
     (void)self;
@@ -50,6 +51,7 @@ static double residual(const double *w)
     return w[1] - CURVATURE * (w[0] * w[0] - WIDTH2);
 }
 
+/* (2), the same for every pseudo-row of the range. */
 static void banana_loglik(const void *self, row_range r, const double *w, double *scratch,
                           double *out)
 {
@@ -68,6 +70,7 @@ static void score(const double *w, double *g)
     g[1] = -e;
 }
 
+/* (3) times u. */
 static void banana_slope(const void *self, row_range r, const double *w, const double *u,
                          double *scratch, double *out)
 {

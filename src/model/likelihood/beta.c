@@ -28,6 +28,7 @@
 /* Limit of |eta|, far from any value that a sampler visits. */
 #define TOP 300.0
 
+/* log y and log(1 - y) enter (1), so that 0 and 1 are refused. */
 static sbps_status beta_check(const rows *r, sbps_error *err)
 {
     return targets_between(r, "beta", 0.0, 1.0, "proportions above 0 and below 1", err);
@@ -127,6 +128,7 @@ static double beta_simulate(rng *r, double eta, const double *aux)
     return larger(DBL_MIN, smaller(y, 1.0 - 0.5 * DBL_EPSILON));
 }
 
+/* E y = mu */
 static double beta_expected(double eta, const double *aux)
 {
     (void)aux;

@@ -45,12 +45,15 @@ static void keep_failure(first_failure *failure, const char *label, const char *
     atomic_store(&failure->failed, true);
 }
 
+/* The caller's message, once one of its calls has failed. Threads may evaluate rows at once:
+ * `failed` is set after the text is complete. */
 static const char *function_failure(const void *self)
 {
     const function *m = self;
     return atomic_load(&m->failure->failed) ? m->failure->text : NULL;
 }
 
+/* Outputs of a failed call: NAN ends the chain, and the run reports the message. */
 static void fill_nan(size_t n, double *out)
 {
     for (size_t i = 0; out && i < n; i++) out[i] = NAN;
@@ -96,6 +99,7 @@ static void evaluate_rows(const function *m, row_range r, const double *w, doubl
     fill_nan(gradient ? r.n * m->dim : 0, gradient);
 }
 
+/* Doubles that n rows need: their columns and their targets. */
 static size_t buffer_size(const function *m, size_t n)
 {
     return n * (m->data->d + 1);
@@ -115,6 +119,7 @@ static void function_name(const void *self, size_t j, size_t size, char *text)
         snprintf(text, size, "w%zu", j + 1);
 }
 
+/* Where the search for the mode begins: the caller's point, or 0. */
 static void function_start(const void *self, double *w)
 {
     const function *m = self;
@@ -128,6 +133,7 @@ typedef struct {
     double *buffer, *value, *gradient; /* for ROWS_TRIED rows */
 } trial;
 
+/* Members of own_model: the check of the gradient evaluates one row at a time. */
 static double one_loglik(const void *self, size_t i, const double *w)
 {
     const trial *t = self;

@@ -22,6 +22,7 @@
 
 #define TOP MEAN_EXP_TOP
 
+/* log y enters (1), so that y = 0 is refused. */
 static sbps_status gamma_check(const rows *r, sbps_error *err)
 {
     return targets_between(r, "gamma", 0.0, INFINITY, "numbers above 0", err);
@@ -47,6 +48,7 @@ static void gamma_loglik(const batch *b, double *out)
     }
 }
 
+/* (2) */
 static void gamma_gradient(const batch *b, double *d_eta, double *d_aux)
 {
     double alpha = exp(b->aux[0]), gap = d_aux ? gamma_gap(alpha) : 0.0, m;
@@ -56,6 +58,7 @@ static void gamma_gradient(const batch *b, double *d_eta, double *d_aux)
     }
 }
 
+/* (2) times the rates of eta and a. */
 static void gamma_slope(const batch *b, double *out)
 {
     double alpha = exp(b->aux[0]), gap = gamma_gap(alpha), rate = b->daux[0], m;
@@ -77,12 +80,15 @@ static void gamma_curvature(const batch *b, double *ee, double *ea, double *aa)
     }
 }
 
+/* y = mu g/alpha with g a gamma variate of shape alpha, computed as a logarithm: g underflows
+ * for small alpha, and y must not be 0. */
 static double gamma_simulate(rng *r, double eta, const double *aux)
 {
     double log_y = eta + draw_log_gamma(r, exp(aux[0])) - aux[0];
     return larger(exp(smaller(log_y, TOP)), DBL_MIN);
 }
 
+/* E y = mu */
 static double gamma_expected(double eta, const double *aux)
 {
     (void)aux;

@@ -171,6 +171,7 @@ static void gaussian_slope(const void *self, row_range r, const double *w, const
     for (size_t i = 0; i < r.n; i++) out[i] = value;
 }
 
+/* The Hessian is minus the precision, the same everywhere. */
 static void gaussian_hessian_vector(const void *self, row_range r, const double *w,
                                     const double *v, const double *factor, double *scratch,
                                     double *out)

@@ -55,6 +55,7 @@ static void hyperboloid_name(const void *self, size_t j, size_t size, char *text
     snprintf(text, size, "w%zu", j);
 }
 
+/* Part of the model: without it the posterior is improper. */
 static double hyperboloid_prior_sd(const void *self, size_t j)
 {
     (void)self;
@@ -76,6 +77,7 @@ static double residual(const void *self, row_range r, size_t i, const double *w)
     return h->y[row_index(r, i)] - w[0] * w[1];
 }
 
+/* (1) */
 static void hyperboloid_loglik(const void *self, row_range r, const double *w, double *scratch,
                                double *out)
 {
@@ -86,6 +88,7 @@ static void hyperboloid_loglik(const void *self, row_range r, const double *w, d
     }
 }
 
+/* (2) times u: the rate of w0 w1 is w1 u0 + w0 u1. */
 static void hyperboloid_slope(const void *self, row_range r, const double *w, const double *u,
                               double *scratch, double *out)
 {
@@ -94,6 +97,7 @@ static void hyperboloid_slope(const void *self, row_range r, const double *w, co
     for (size_t i = 0; i < r.n; i++) out[i] = rate * residual(self, r, i, w);
 }
 
+/* (2); it needs the sum of factor_i r_i only. */
 static void hyperboloid_gradient(const void *self, row_range r, const double *w,
                                  const double *factor, double *scratch, double *out)
 {
@@ -141,6 +145,7 @@ static void hyperboloid_scatter(const void *self, size_t chain, rng *random, dou
     w[1] = product / w[0];
 }
 
+/* Simulated rows hold a target only. */
 static size_t hyperboloid_columns(size_t dim)
 {
     (void)dim;

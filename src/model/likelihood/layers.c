@@ -44,11 +44,13 @@ typedef struct {
     double *a, *da, *e, *de; /* one array for each unit of all layers */
 } work;
 
+/* n rounded up to whole cache lines. */
 static size_t lines(size_t n)
 {
     return (n + LINE - 1) / LINE * LINE;
 }
 
+/* The units of all layers together. */
 static size_t all_units(const layers *net)
 {
     size_t units = 0;
@@ -362,23 +364,27 @@ static void tanh_apply(const kernels *k, size_t n, double *z)
     for (size_t i = 0; i < n; i++) z[i] = 2.0 * z[i] - 1.0;
 }
 
+/* f' of (8). */
 static void tanh_times_slope(size_t n, const double *a, double *e)
 {
     for (size_t i = 0; i < n; i++) e[i] *= 1.0 - a[i] * a[i];
 }
 
+/* f'' z' of (8), times e. */
 static void tanh_add_curvature(size_t n, const double *a, const double *da, const double *e,
                                double *de)
 {
     for (size_t i = 0; i < n; i++) de[i] -= 2.0 * a[i] * da[i] * e[i];
 }
 
+/* max(z, 0) */
 static void relu_apply(const kernels *k, size_t n, double *z)
 {
     (void)k;
     for (size_t i = 0; i < n; i++) z[i] = z[i] > 0.0 ? z[i] : 0.0;
 }
 
+/* f' of (9). */
 static void relu_times_slope(size_t n, const double *a, double *e)
 {
     for (size_t i = 0; i < n; i++) e[i] = a[i] > 0.0 ? e[i] : 0.0;
@@ -423,6 +429,7 @@ static void exponentiate(const outputs *o, bool with_own)
         for (size_t i = 0; i < o->n; i++) sum[i] += o->z[u * o->pitch + i];
 }
 
+/* (5) */
 static void softmax_loglik(const outputs *o, double *out)
 {
     exponentiate(o, true);
@@ -441,6 +448,7 @@ static double *weighted_rates(const outputs *o)
     return mean;
 }
 
+/* z_y' - sum_l p_l z_l', the slope of (5). */
 static void softmax_slope(const outputs *o, double *out)
 {
     exponentiate(o, false);
@@ -476,6 +484,7 @@ const head head_softmax = {
 
 /* ---- gaussian ---- */
 
+/* log p(y) of (7)'s density. */
 static void gaussian_loglik(const outputs *o, double *out)
 {
     for (size_t i = 0; i < o->n; i++) {
@@ -484,11 +493,13 @@ static void gaussian_loglik(const outputs *o, double *out)
     }
 }
 
+/* (7) times z'. */
 static void gaussian_slope(const outputs *o, double *out)
 {
     for (size_t i = 0; i < o->n; i++) out[i] = (o->y[i] - o->z[i]) * o->dz[i];
 }
 
+/* (7) and its rate, times the rows' factors. */
 static void gaussian_pull(const outputs *o, const double *factor, double *e, double *de)
 {
     for (size_t i = 0; i < o->n; i++) e[i] = factor[i] * (o->y[i] - o->z[i]);

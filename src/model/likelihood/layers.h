@@ -69,17 +69,27 @@ void layers_locate(const layers *net, size_t j, size_t *layer, size_t *unit, siz
 /* Default prior sd of a first-layer weight: `sd` over the sd of its column, or `intercept`. */
 double layers_column_sd(const layers *net, size_t column, double sd, double intercept);
 
-/* Members of a model_kind whose self is a `layers`. */
+/* ---- members of a model_kind whose self is a `layers` ---- */
+
+/* Frees it; NULL is fine. */
 void layers_close(void *self);
+/* The number of weights of all layers. */
 size_t layers_dim(const void *self);
+/* Is coordinate j the intercept of a unit? */
 bool layers_intercept(const void *self, size_t j);
+/* Doubles of scratch of a call on n rows: four arrays for each unit, and the padded first
+ * layer. */
 size_t layers_scratch(const void *self, size_t n);
+/* log p of each row, by one pass forwards. */
 void layers_loglik(const void *self, row_range r, const double *w, double *scratch,
                    double *out);
+/* The slope costs two passes forwards: (1) of layers.c. */
 void layers_slope(const void *self, row_range r, const double *w, const double *u,
                   double *scratch, double *out);
+/* Backwards by (2) of layers.c; adds to out. */
 void layers_gradient(const void *self, row_range r, const double *w, const double *factor,
                      double *scratch, double *out);
+/* By (3) and (4) of layers.c, exactly; adds to out. */
 void layers_hessian_vector(const void *self, row_range r, const double *w, const double *v,
                            const double *factor, double *scratch, double *out);
 

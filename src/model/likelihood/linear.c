@@ -12,11 +12,13 @@
 
 #include <math.h>
 
+/* Targets that are all the same are refused: sigma would go to 0. */
 static sbps_status linear_check(const rows *r, sbps_error *err)
 {
     return targets_real(r, "linear", err);
 }
 
+/* (1) */
 static void linear_loglik(const batch *b, double *out)
 {
     double tau = exp(-2.0 * b->aux[0]), constant = -0.5 * log(2.0 * M_PI) - b->aux[0];
@@ -59,11 +61,13 @@ static void linear_curvature(const batch *b, double *ee, double *ea, double *aa)
     }
 }
 
+/* y = eta + sigma times a standard normal number. */
 static double linear_simulate(rng *r, double eta, const double *aux)
 {
     return eta + exp(aux[0]) * rng_normal(r);
 }
 
+/* E y = eta */
 static double linear_expected(double eta, const double *aux)
 {
     (void)aux;

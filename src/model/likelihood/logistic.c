@@ -93,12 +93,14 @@ static double logistic_third_bound(double eta, double reach)
     return logistic_third(high < THIRD_PEAK_AT ? high : low);
 }
 
+/* 1 with that probability, else 0. */
 static double logistic_simulate(rng *r, double eta, const double *aux)
 {
     (void)aux;
     return rng_uniform(r) < 1.0 / (1.0 + exp(-eta)) ? 1.0 : 0.0;
 }
 
+/* The probability that y is 1. */
 static double logistic_expected(double eta, const double *aux)
 {
     (void)aux;

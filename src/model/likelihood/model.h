@@ -304,15 +304,24 @@ typedef struct model_kind {
                    .prior_mean = predictor_prior_mean,                                         \
                    .auxiliary_unit = predictor_auxiliary_unit,                                 \
                    .intercept = predictor_intercept}
-/* As the members of model_kind that they are assigned to. */
+/* Checks the target, unless rows are generated. Takes mean and sd of the target if the model
+ * scales with it. */
 sbps_status predictor_open(const model_kind *kind, const rows *data, const model_shape *shape,
                            void **self, sbps_error *err);
+/* NULL is fine. */
 void predictor_close(void *self);
+/* Columns and auxiliaries. */
 size_t predictor_dim(const void *self);
+/* The name of the column or of the auxiliary. */
 void predictor_name(const void *self, size_t j, size_t size, char *text);
+/* Default prior of a weight: 2.5 scale/sd of its column; of the intercept 10 scale, with the
+ * scale of predictor_scale. */
 double predictor_prior_sd(const void *self, size_t j);
+/* Mean of y for the intercept of a model that scales with the target, else 0. */
 double predictor_prior_mean(const void *self, size_t j);
+/* predictor_scale for an auxiliary that is `of_target`, else 1. */
 double predictor_auxiliary_unit(const void *self, size_t index);
+/* Is j the column of ones? */
 bool predictor_intercept(const void *self, size_t j);
 
 /* The scale of eta: sd(y) if the model scales with the target, else 1. */

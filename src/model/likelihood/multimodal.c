@@ -84,6 +84,7 @@ static const double *row_at(const multimodal *m, row_range r, size_t i)
     return m->data->storage.x + row_index(r, i) * m->data->stride;
 }
 
+/* (1) */
 static void multimodal_loglik(const void *self, row_range r, const double *w, double *scratch,
                               double *out)
 {
@@ -96,6 +97,7 @@ static void multimodal_loglik(const void *self, row_range r, const double *w, do
     }
 }
 
+/* (2) times u. */
 static void multimodal_slope(const void *self, row_range r, const double *w, const double *u,
                              double *scratch, double *out)
 {
@@ -108,6 +110,7 @@ static void multimodal_slope(const void *self, row_range r, const double *w, con
     }
 }
 
+/* (2) */
 static void multimodal_gradient(const void *self, row_range r, const double *w,
                                 const double *factor, double *scratch, double *out)
 {
@@ -118,6 +121,7 @@ static void multimodal_gradient(const void *self, row_range r, const double *w,
             out[k] += factor[i] * term_at(m, row_at(m, r, i), k, w[k]).slope;
 }
 
+/* (3) times v: the Hessian is diagonal. */
 static void multimodal_hessian_vector(const void *self, row_range r, const double *w,
                                       const double *v, const double *factor, double *scratch,
                                       double *out)
@@ -145,11 +149,13 @@ static void multimodal_scatter(const void *self, size_t chain, rng *random, doub
         w[k] = (chain % 2 ? -1.0 : 1.0) + sd * rng_normal(random);
 }
 
+/* mu_1 .. mu_2D: two columns for each parameter. */
 static size_t multimodal_columns(size_t dim)
 {
     return 2 * dim;
 }
 
+/* mu_j ~ N(0, SIGMA_MU^2); there is no target. */
 static void multimodal_simulate(rng *random, size_t columns, double *x, double *y)
 {
     *y = 0.0;

@@ -25,6 +25,7 @@
 #define CHUNK 64
 #define TOP   MEAN_EXP_TOP /* log of the largest mean that is drawn */
 
+/* Counts that are all 0 are refused: they do not identify phi. */
 static sbps_status negative_binomial_check(const rows *r, sbps_error *err)
 {
     return targets_some_counts(r, "negative_binomial", err);
@@ -35,6 +36,7 @@ typedef struct {
     double log_phi, phi, gap, trigamma_term, rest;
 } phi_terms;
 
+/* Three special functions of phi: too expensive to be computed for every row. */
 static phi_terms terms_at(const batch *b)
 {
     double phi = exp(b->aux[0]);
@@ -153,6 +155,7 @@ static double negative_binomial_simulate(rng *r, double eta, const double *aux)
     return draw_poisson(r, exp(fmin(log_mean, TOP)));
 }
 
+/* E y = mu */
 static double negative_binomial_expected(double eta, const double *aux)
 {
     (void)aux;

@@ -18,6 +18,7 @@
 
 #define TOP MEAN_EXP_TOP
 
+/* Counts only: (1) has no meaning for other y. */
 static sbps_status poisson_check(const rows *r, sbps_error *err)
 {
     return targets_counts(r, "poisson", err);
@@ -30,6 +31,7 @@ static void rates(const batch *b, double *mu)
     b->k->exp(b->n, mu, mu);
 }
 
+/* (1), with mu continued along its tangent: e^TOP (1 + eta - TOP) above TOP. */
 static void poisson_loglik(const batch *b, double *out)
 {
     rates(b, out);
@@ -39,12 +41,14 @@ static void poisson_loglik(const batch *b, double *out)
     }
 }
 
+/* (2) times the rate of eta. */
 static void poisson_slope(const batch *b, double *out)
 {
     rates(b, out);
     for (size_t i = 0; i < b->n; i++) out[i] = (b->y[i] - out[i]) * b->deta[i];
 }
 
+/* (2) */
 static void poisson_gradient(const batch *b, double *d_eta, double *d_aux)
 {
     (void)d_aux;
@@ -61,6 +65,7 @@ static void poisson_curvature(const batch *b, double *ee, double *ea, double *aa
     for (size_t i = 0; i < b->n; i++) ee[i] = -ee[i];
 }
 
+/* A count with mean mu, which is limited to e^TOP. */
 static double poisson_simulate(rng *r, double eta, const double *aux)
 {
     (void)aux;
@@ -74,11 +79,13 @@ static double poisson_third(double eta)
     return -exp(eta);
 }
 
+/* e^eta grows with eta, so that the bound is its value at the upper end. */
 static double poisson_third_bound(double eta, double reach)
 {
     return exp(eta + reach);
 }
 
+/* E y = mu */
 static double poisson_expected(double eta, const double *aux)
 {
     (void)aux;

@@ -25,6 +25,7 @@ typedef struct {
     double mean, scale; /* of the target; 0 and 1 where the model does not scale with it */
 } fitted;
 
+/* The sum of this rank's targets, for row_relay. */
 static void add_targets(const rows *data, double *sum)
 {
     for (size_t i = 0; i < data->local_rows; i++) *sum += data->y[i];

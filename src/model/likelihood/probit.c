@@ -20,6 +20,7 @@
 #define FAR       8.0 /* (4) is used where x < -FAR */
 #define FRACTIONS 40  /* terms of (4): enough for 1e-15 at FAR */
 
+/* 0, 1, or proportions between them; all successes or all failures are refused. */
 static sbps_status probit_check(const rows *r, sbps_error *err)
 {
     return targets_proportions(r, "probit", err);
@@ -72,6 +73,7 @@ static void probit_gradient(const batch *b, double *d_eta, double *d_aux)
     }
 }
 
+/* The gradient times the rate of eta. */
 static void probit_slope(const batch *b, double *out)
 {
     probit_gradient(b, out, NULL);
@@ -92,12 +94,14 @@ static void probit_curvature(const batch *b, double *ee, double *ea, double *aa)
     }
 }
 
+/* A success if a standard normal number lies below eta. */
 static double probit_simulate(rng *r, double eta, const double *aux)
 {
     (void)aux;
     return rng_normal(r) < eta ? 1.0 : 0.0;
 }
 
+/* Phi(eta) */
 static double probit_expected(double eta, const double *aux)
 {
     (void)aux;

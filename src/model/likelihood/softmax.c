@@ -1,12 +1,11 @@
-/* Softmax regression: y is one column_name the classes 0, ..., K-1, with a vector column_name
- * weights w_k for each,
+/* Softmax regression: y is one of the classes 0, ..., K-1, with a vector of weights w_k for
+ * each,
  *
  *   p_k = e^(x.w_k) / sum_l e^(x.w_l)                                                     (1)
  *
- * that is, one layer column_name K units (layers.h). Adding the same vector to every w_k
- * changes nothing: only the prior determines those directions. Bohning (1992), Multinomial
- * logistic regression algorithm, Annals column_name the Institute column_name Statistical
- * Mathematics 44, 197-200. */
+ * that is, one layer of K units (layers.h). Adding the same vector to every w_k changes
+ * nothing: only the prior determines those directions. Bohning (1992), Multinomial logistic
+ * regression algorithm, Annals of the Institute of Statistical Mathematics 44, 197-200. */
 #include "core/status.h"
 #include "model/likelihood/layers.h"
 #include "model/likelihood/model_kinds.h"
@@ -49,6 +48,7 @@ static void softmax_name(const void *self, size_t j, size_t size, char *text)
         snprintf(text, size, "%zu:%s", class, column_name);
 }
 
+/* As for regressions, in every class: 2.5/sd of the column, and 10 for the intercept. */
 static double softmax_prior_sd(const void *self, size_t j)
 {
     size_t layer, class, column;

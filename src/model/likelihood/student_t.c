@@ -17,6 +17,7 @@
 
 #include <math.h>
 
+/* Targets that are all the same are refused: sigma would go to 0. */
 static sbps_status student_t_check(const rows *r, sbps_error *err)
 {
     return targets_real(r, "student_t", err);
@@ -69,6 +70,7 @@ static double row_slopes(const batch *b, const auxiliary_terms *s, size_t i, dou
     return w * z / s->sigma;
 }
 
+/* (2) and (3), the auxiliaries in the order sigma, nu. */
 static void student_t_gradient(const batch *b, double *d_eta, double *d_aux)
 {
     auxiliary_terms s = terms_at(b);
@@ -77,6 +79,7 @@ static void student_t_gradient(const batch *b, double *d_eta, double *d_aux)
             row_slopes(b, &s, i, d_aux ? d_aux + i : NULL, d_aux ? d_aux + b->pitch + i : NULL);
 }
 
+/* (2) and (3) times the rates of eta, a and b. */
 static void student_t_slope(const batch *b, double *out)
 {
     auxiliary_terms s = terms_at(b);
@@ -104,12 +107,15 @@ static void student_t_curvature(const batch *b, double *ee, double *ea, double *
     }
 }
 
+/* y = eta + sigma N/sqrt(2 g/nu), with N standard normal and g a gamma variate of shape nu/2:
+ * the definition of Student's distribution. */
 static double student_t_simulate(rng *r, double eta, const double *aux)
 {
     double half = 0.5 * exp(aux[1]), normal = rng_normal(r);
     return eta + exp(aux[0]) * normal * exp(0.5 * (log(half) - draw_log_gamma(r, half)));
 }
 
+/* The centre of the distribution, which is its mean for nu > 1. */
 static double student_t_expected(double eta, const double *aux)
 {
     (void)aux;

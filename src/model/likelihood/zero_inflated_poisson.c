@@ -22,6 +22,7 @@
 #define TOP   MEAN_EXP_TOP
 #define CHUNK 64
 
+/* Counts that are all 0 are refused: they identify neither zi nor the mean. */
 static sbps_status zero_inflated_poisson_check(const rows *r, sbps_error *err)
 {
     return targets_some_counts(r, "zero_inflated_poisson", err);
@@ -115,12 +116,14 @@ static void zero_inflated_poisson_curvature(const batch *b, double *ee, double *
     }
 }
 
+/* 0 with probability zi, else a Poisson count. */
 static double zero_inflated_poisson_simulate(rng *r, double eta, const double *aux)
 {
     bool counted = rng_uniform(r) < 1.0 / (1.0 + exp(aux[0]));
     return counted ? draw_poisson(r, exp(smaller(eta, TOP))) : 0.0;
 }
 
+/* E y = (1 - zi) mu */
 static double zero_inflated_poisson_expected(double eta, const double *aux)
 {
     return exp(smaller(eta, TOP)) / (1.0 + exp(aux[0]));

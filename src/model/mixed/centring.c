@@ -8,6 +8,7 @@
 
 #define NEGLIGIBLE 1e-8 /* in sds of a column: a mean below is 0 but for rounding */
 
+/* Only then can the mean of another column be moved into the effects of the constant. */
 static bool has_constant(const group_term *term)
 {
     for (size_t a = 0; a < term->count; a++)

@@ -66,6 +66,7 @@ typedef struct {
 sbps_status conditional_points_open(const mixed *m, const group_polynomials *s, size_t count,
                                     const double *const *phi, conditional_points *out,
                                     sbps_error *err);
+/* Frees the arrays, which may be NULL. */
 void conditional_points_close(conditional_points *p);
 /* Fills *out for these terms. */
 void term_order_set(const hermites *h, term_order *out);

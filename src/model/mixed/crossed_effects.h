@@ -41,8 +41,9 @@ void level_at_strength(const other_factor *o, const effect_spread *at, size_t le
  * covariance of eta that is `covariance` now becomes about I. Sets eta to 0. */
 void level_recentre(other_factor *o, const effect_spread *at, size_t level,
                     const double *covariance, double *eta);
-/* The number of coordinates that a level's effects depend on, and the k-th of them. */
+/* The number of coordinates that a level's effects depend on. */
 size_t level_moves(const other_factor *o);
+/* The k-th coordinate that the effects of a level depend on, as an index of w. */
 size_t level_coordinate(const other_factor *o, size_t level, size_t k);
 
 /* ---- the levels that occur in a group ---- */
@@ -80,6 +81,7 @@ void crossed_gradient(group_view *v, double factor, const double *by_effect, dou
  * crossed_scratch doubles. */
 void crossed_expand(group_view *v, double factor, size_t dim, const double *gradient,
                     const double *hessian, double *scratch, double *out, double *out_hessian);
+/* Doubles of scratch that crossed_expand needs. */
 size_t crossed_scratch(const mixed *m);
 /* The number of incident effects of the group that v has loaded. */
 size_t crossed_effects(const group_view *v);
@@ -87,10 +89,12 @@ size_t crossed_effects(const group_view *v);
  * crossed_spreads; with_second: also those a step to both sides, for second derivatives. */
 void crossed_begin(const mixed *m, const double *w, bool with_second, effect_spread *spreads,
                    group_point *p);
+/* Room that crossed_begin needs, in covariances. */
 size_t crossed_spreads(const mixed *m);
 
 /* Finds the incident levels of all groups; coordinates of the factors are set already. */
 sbps_status crossed_open(mixed *m, sbps_error *err);
+/* Frees what crossed_open allocated; the arrays may be NULL. */
 void crossed_close(mixed *m);
 
 #endif

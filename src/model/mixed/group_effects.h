@@ -5,9 +5,9 @@
 #include "core/rng.h"
 #include "model/mixed/mixed.h"
 
-/* The number of effects of group g, over all terms, with those of levels nested in it; and the
- * largest number over all groups. */
+/* The number of effects of group g, over all terms, with those of levels nested in it. */
 size_t mixed_effects(const void *self, size_t g);
+/* The largest number of effects over all groups, for buffers. */
 size_t mixed_effects_max(const void *self);
 /* The name "r_GROUP[level,NAME]" of effect a of group g. */
 void mixed_effect_name(const void *self, size_t g, size_t a, size_t size, char *text);

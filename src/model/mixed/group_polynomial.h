@@ -46,9 +46,11 @@ typedef struct {
     double *curvature; /* curvatures * packed triangle of outer: Q */
 } group_polynomial;
 
+/* Pointers to one group's numbers, which can be written through when they are fitted. */
 group_polynomial polynomial_of(const group_polynomials *s, size_t group);
-/* The number of weights and auxiliaries, and the coordinate of the j-th of them. */
+/* The length of r: the number of weights and auxiliaries. */
 size_t polynomial_outer(const mixed *m);
+/* The coordinate of w that r_j is the change of. */
 size_t polynomial_coordinate(const mixed *m, size_t j);
 void polynomials_destroy(group_polynomials *s); /* NULL is fine */
 
@@ -59,6 +61,7 @@ void polynomials_destroy(group_polynomials *s); /* NULL is fine */
 void polynomial_begin(group_view *v);
 /* As group_locate. False: the group's rows must be evaluated. */
 bool polynomial_locate(group_view *v, size_t g, double *log_size);
+/* As group_heights, from the polynomial's value at the places; -INFINITY beyond its edge. */
 void polynomial_heights(group_view *v, size_t points, const double *place, double *heights);
 /* Sets v->pull, and v->outer, the gradient by r. */
 void polynomial_pulls(group_view *v);

@@ -432,6 +432,7 @@ static double slope_by_rows(group_view *v)
     return slope;
 }
 
+/* As slope_by_rows, from the gradient of the polynomial by r. */
 static double slope_by_polynomial(group_view *v)
 {
     size_t d = v->m->data->d;
@@ -440,6 +441,8 @@ static double slope_by_polynomial(group_view *v)
            dot(group_auxiliaries(v->m), v->outer + d, v->p.d_aux);
 }
 
+/* With nested factors: derivatives by eta, by the spreads of all levels and by auxiliaries are
+ * known from nested_value. */
 static double nested_slope(const group_view *v)
 {
     const mixed *m = v->m;
@@ -477,6 +480,7 @@ static void gradient_by_rows(group_view *v, double factor, double *out)
         add_scaled(count, factor * v->node_weight[k], v->aux_pull + k * count, out + m->aux);
 }
 
+/* As gradient_by_rows, from the gradient of the polynomial by r. */
 static void gradient_by_polynomial(group_view *v, double factor, double *out)
 {
     const mixed *m = v->m;
@@ -485,6 +489,7 @@ static void gradient_by_polynomial(group_view *v, double factor, double *out)
     add_scaled(group_auxiliaries(m), factor, v->outer + m->data->d, out + m->aux);
 }
 
+/* As nested_slope; includes the covariances of all levels. */
 static void nested_gradient(group_view *v, double factor, double *out)
 {
     const mixed *m = v->m;

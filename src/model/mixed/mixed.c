@@ -58,6 +58,7 @@ sbps_status mixed_set_nodes(mixed *m, size_t nodes, sbps_error *err)
     return nested_set_nodes(m, nodes, err);
 }
 
+/* Appends a coordinate to the shape: row = against is a log sd, else a correlation. */
 static void add_coordinate(spread_shape *shape, size_t term, size_t row, size_t against)
 {
     shape->of[shape->count++] = (spread_coordinate){term, row, against};
@@ -202,6 +203,7 @@ static sbps_status prepare_model(mixed *m, bool joint, bool at_zero, sbps_error 
     return m->centre ? mixed_set_nodes(m, nodes, err) : fail_memory(err);
 }
 
+/* NULL members are fine, since open calls this after a failure, too. */
 static void close(void *self)
 {
     mixed *m = self;
@@ -216,7 +218,8 @@ static void close(void *self)
     free(m);
 }
 
-/* kind->transform tells a joint model from one that integrates. */
+/* Opens the model of the rows first, which checks targets and columns. A joint model is one
+ * whose kind has a transformation. */
 static sbps_status open(const model_kind *kind, const rows *data, const model_shape *shape,
                         void **self, sbps_error *err)
 {
@@ -239,6 +242,8 @@ static sbps_status open(const model_kind *kind, const rows *data, const model_sh
 
 /* ---- groups as rows ---- */
 
+/* Two parts: the view of a group, and behind it the sums of its Hessian. They do not depend on
+ * n, since groups are evaluated one after another. */
 static size_t scratch(const void *self, size_t n)
 {
     (void)n;
@@ -246,6 +251,7 @@ static size_t scratch(const void *self, size_t n)
     return group_scratch(m) + expand_scratch(m);
 }
 
+/* log m_g of (1), group by group: r is a range of groups. */
 static void loglik(const void *self, row_range r, const double *w, double *buffer, double *out)
 {
     group_view v;
@@ -253,6 +259,7 @@ static void loglik(const void *self, row_range r, const double *w, double *buffe
     for (size_t i = 0; i < r.n; i++) out[i] = group_value(&v, row_index(r, i));
 }
 
+/* The rate of log m_g along u. */
 static void slope(const void *self, row_range r, const double *w, const double *u,
                   double *buffer, double *out)
 {
@@ -264,6 +271,7 @@ static void slope(const void *self, row_range r, const double *w, const double *
     }
 }
 
+/* The gradients of log m_g, times their factors, added to out. */
 static void gradient(const void *self, row_range r, const double *w, const double *factor,
                      double *buffer, double *out)
 {
@@ -343,6 +351,8 @@ static model_kind integrated(model_kind kind)
     return kind;
 }
 
+/* The members of a model that integrates over no factor: rows are evaluated at transformed
+ * points (joint.h). */
 static model_kind joint(model_kind kind)
 {
     kind.transformation.apply = joint_transform;
@@ -404,6 +414,7 @@ static double *copy_doubles(const double *from, size_t count)
     return to;
 }
 
+/* The names of the columns, which become those of the table of groups. False: no memory. */
 static bool copy_names(const rows *from, rows *to)
 {
     to->table.names = calloc(to->d + 1, sizeof *to->table.names);

@@ -22,6 +22,7 @@ typedef struct {
     double *mean;             /* points * cells */
 } innermost_parts;
 
+/* The batch in the arrays of x, whose first `cells` are filled. */
 static batch batch_of(const innermost_parts *f, size_t cells)
 {
     const nested_integral *x = f->x;

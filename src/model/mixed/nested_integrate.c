@@ -348,6 +348,7 @@ static void add_effects_to_eta(const nested_integral *x, size_t l, size_t place,
 
 /* ---- rows ---- */
 
+/* Multiplies values of a part's rows by their weights. */
 static void weigh(const nested_integral *x, const nested_part *p, double *values)
 {
     const double *weight = x->m->data->weight;

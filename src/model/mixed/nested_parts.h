@@ -86,16 +86,19 @@ static inline bool nested_is_innermost(const nested_integral *x, size_t l)
 
 /* ---- nested_integrate.c ---- */
 
-/* Empties a list; adds n rows from `first` on with this `of`, and returns what was added. */
+/* Empties a list. */
 void parts_clear(part_list *of);
+/* Adds n rows from `first` on, whose `of` is `from`, and returns the new part. The list must
+ * have room. */
 nested_part *parts_add(part_list *of, size_t first, size_t n, size_t from);
 /* Evaluates all places of level l: the log-likelihood given v, and its derivatives. */
 void nested_loglik(nested_integral *x, size_t l, derivatives_wanted w);
 /* pull = sum_i mean_i z_i over the rows of a place, for the effects of levels 0 to l. */
 void nested_pull(const nested_integral *x, size_t l, size_t place, double *pull);
-/* Fixes the effects of the only part of level l at v; then makes n rows from `first` on, one of
- * its parts, the only part of level l + 1. */
+/* Fixes the effects of the only part of level l at v, its only place. */
 void nested_fix_effects(nested_integral *x, size_t l, const double *v);
+/* Makes n rows from `first` on, one of the parts of the only place of level l, the only part of
+ * level l + 1. */
 void nested_descend(nested_integral *x, size_t l, size_t first, size_t n);
 /* Computes the integrals of all parts of level l. */
 void nested_integrate(nested_integral *x, size_t l, derivatives_wanted w);

@@ -98,11 +98,13 @@ static double student_t_slope_bound(const double *theta)
     return (theta[0] + 1.0) / (2.0 * sqrt(theta[0]) * theta[2]);
 }
 
+/* Exists for nu > 1. */
 static double student_t_mean(const double *theta)
 {
     return theta[0] > 1.0 ? theta[1] : NAN;
 }
 
+/* Exists for nu > 2; larger than s, which is the scale. */
 static double student_t_sd(const double *theta)
 {
     return theta[0] > 2.0 ? theta[2] * sqrt(theta[0] / (theta[0] - 2.0)) : NAN;
@@ -196,12 +198,14 @@ static double laplace_logpdf(const double *theta, double x)
     return -fabs(x - theta[0]) / theta[1] - log(2.0 * theta[1]);
 }
 
+/* Constant on both sides of the kink. */
 static double laplace_slope(const double *theta, double x)
 {
     if (x == theta[0]) return 0.0;
     return (x < theta[0] ? 1.0 : -1.0) / theta[1];
 }
 
+/* 0 everywhere but at the kink, where it does not exist. */
 static double laplace_curvature(const double *theta, double x)
 {
     (void)theta;
@@ -214,6 +218,7 @@ static double laplace_kink(const double *theta)
     return theta[0];
 }
 
+/* Attained everywhere but at the kink. */
 static double laplace_slope_bound(const double *theta)
 {
     return 1.0 / theta[1];
@@ -224,6 +229,7 @@ static double laplace_mean(const double *theta)
     return theta[0];
 }
 
+/* The variance is 2 s^2. */
 static double laplace_sd(const double *theta)
 {
     return M_SQRT2 * theta[1];

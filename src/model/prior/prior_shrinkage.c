@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Are all numbers finite and above 0? */
 static bool all_positive(const double *theta, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -23,11 +24,13 @@ static bool all_positive(const double *theta, size_t count)
     return true;
 }
 
+/* Scales and degrees of freedom are positive. */
 static bool horseshoe_valid(const double *theta)
 {
     return all_positive(theta, HORSESHOE_NUMBERS);
 }
 
+/* As a mean of R2, the first number is below 1, too. */
 static bool r2d2_valid(const double *theta)
 {
     return all_positive(theta, R2D2_NUMBERS) && theta[R2D2_MEAN] < 1.0;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 
+/* Else the block is R2-D2: (2) or (3) of shrink.h. */
 static bool is_horseshoe(const shrink_block *b)
 {
     return b->prior.kind == &prior_horseshoe;

@@ -34,9 +34,11 @@ double scales_precision(const scale_view *v, size_t i);
 double scales_common_rate(const scale_view *v, const double *u);
 /* The rate of p, the precision of weight i, along u; `common` is scales_common_rate. */
 double scales_rate(const scale_view *v, size_t i, double p, const double *u, double common);
-/* Adds the gradient in w of a function whose derivative by the precision p of weight i is dp:
- * scales_pull for every weight of the block, then scales_end once. */
+/* Adds the gradient in w of a function whose derivative by the precision p of weight i is dp;
+ * collects in *v what scales_end adds. */
 void scales_pull(scale_view *v, size_t i, double p, double dp, double *out);
+/* Call it once, after scales_pull for every weight of the block: adds the derivatives by the
+ * scales that the weights have in common. */
 void scales_end(const scale_view *v, double *out);
 /* The prior of a common or local scale, by its coordinate. */
 prior scales_prior(const shrink_block *b, size_t coordinate);

@@ -48,6 +48,7 @@ void shrink_shape_destroy(shrink_shape *s)
 
 /* ---- opening ---- */
 
+/* Also closes the regression and frees the shape, which open has taken over. */
 static void close(void *self)
 {
     shrunk *m = self;
@@ -113,6 +114,7 @@ typedef struct {
     double by_p;
 } weight;
 
+/* (4), with its derivatives by z and by p. */
 static weight weight_at(const shrunk *m, size_t j, double z, double p)
 {
     double v = 1.0 / (m->shape->row_precision[j] + p), middle = v * m->shape->place[j],
