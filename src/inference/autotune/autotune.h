@@ -26,7 +26,7 @@ typedef struct {
     const metric *a;
 } auto_facts;
 
-/* Sets *out if a boundary runs between coordinates (linalg/metric/warp.h): full-data hmc then needs
+/* Sets *out if a boundary runs between coordinates (`warps` of metric.h): full-data hmc then needs
  * steps as short as the boundary is thin, and is not an alternative. Evaluates U some dozens
  * of times. */
 sbps_status auto_has_oblique_boundary(const posterior *target, const mode *reference,

@@ -1,6 +1,10 @@
 /* Decisions that the options leave open: model, sampler, metric, mini-batches, settings.
  * `--paper` selects another row of default settings; options given by the user override both.
- */
+ *
+ * plan_make decides what options and table determine, before there is a mode. What needs the
+ * mode follows in the order plan_metric, plan_finish, auto_tune (autotune.c). What cannot work
+ * is refused here, with the name of the option and an alternative, before the search for the
+ * mode. */
 #include "inference/autotune/run_plan.h"
 #include "core/kind_tables.h"
 #include "core/printable.h"
@@ -244,6 +248,7 @@ static sbps_status choose_batch(const sbps_options *o, const rows *data, run_pla
     return SBPS_OK;
 }
 
+/* The value of --slope-prior, whose words the option table has checked. */
 static slope_source slope_source_named(const char *name)
 {
     if (!strcmp(name, "learned")) return SLOPE_LEARNED;

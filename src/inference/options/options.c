@@ -1,5 +1,7 @@
 /* Options by name, families, config files, models passed as functions. The table of options is
- * in option_table.c. */
+ * in option_table.c: no function here knows a particular option, except --family, --model and
+ * --config. Values are checked one by one when they are set; what depends on several options is
+ * checked where they are used. */
 #include "inference/options/options.h"
 #include "core/printable.h"
 #include "inference/options/option_table.h"
@@ -150,6 +152,7 @@ static sbps_status option_unknown(const char *label, const char *name, sbps_erro
                 did_you_mean(",", name, names, count).text);
 }
 
+/* The member of the struct that the line of the table describes. */
 static void *field_of(sbps_options *options, const option_spec *spec)
 {
     return (char *)options + spec->field;

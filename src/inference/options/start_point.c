@@ -1,5 +1,9 @@
 /* Points from files written by `sbps map --csv`, `sbps laplace --csv`, `sbps simulate --truth`
- * and `sbps summary --csv`. They are small, so the file is held in memory. */
+ * and `sbps summary --csv`. They are small, so the file is held in memory.
+ *
+ * A line names a parameter (sigma) or its coordinate (log(sigma)); values of parameters are
+ * converted to coordinates, covariances are always those of coordinates. Columns are found by
+ * their names, so that a file may have more of them. */
 #include "inference/options/start_point.h"
 #include "core/memory.h"
 #include "core/printable.h"

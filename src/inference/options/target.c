@@ -1,5 +1,6 @@
 /* From options to the description of a table, to generated rows, and to a posterior with its
- * names. */
+ * names. The modules below know nothing of options: their names and texts are translated into
+ * structs here (rows_spec, model_shape). */
 #include "inference/options/target.h"
 #include "core/memory.h"
 #include "core/printable.h"
@@ -19,7 +20,7 @@ static const char *text_or_null(const char *text)
     return text && *text ? text : NULL;
 }
 
-/* How the labels of a response become numbers. */
+/* How the labels of a response become numbers: by what the model accepts as targets. */
 static target_labels labels_of(const sbps_options *o, target_support support)
 {
     switch (support) {
@@ -114,6 +115,7 @@ sbps_status target_control(const posterior *u, const mode *reference, const char
 
 #define NAME_MORE ((size_t)256) /* for what a model adds, such as a class or a unit */
 
+/* Length of the longest of `count` texts; NULL: none. */
 static size_t longest_of(char *const *texts, size_t count)
 {
     size_t longest = 0;

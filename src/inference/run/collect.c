@@ -1,5 +1,10 @@
 /* The result of a run, collected from its chains: draws with their times, estimates, counts,
- * priors and provenance. */
+ * priors and provenance.
+ *
+ * Means, sds and their ESS are integrals along the path (fill_moments). Draws are copied;
+ * quantiles and R-hat are computed from them when a summary is made (estimate). A result can be collected between any two rounds without changing
+ * the run: the live page does so. It has the coordinates first; derived_show then replaces
+ * those that are reported as something else, and effects_join appends group effects. */
 #include "inference/run/collect.h"
 #include "core/memory.h"
 #include "core/ranks/ranks.h"
@@ -238,7 +243,8 @@ static void timestamps_fill(const sbps_run *run, result *r)
 
 /* ---- draws ---- */
 
-/* Copies the draws, on the reported scale, with the counts since the previous draw. */
+/* Copies the draws, on the reported scale (sigma, not log sigma), with the counts since the
+ * previous draw. */
 static void fill_draws(const sbps_run *run, result *r)
 {
     for (size_t c = 0; c < r->chains; c++) {
@@ -333,6 +339,7 @@ static sbps_status fill_fitness(const sbps_run *run, result_info *info, sbps_err
     return run->noise.cv ? measure_reference(run, info, err) : SBPS_OK;
 }
 
+/* Now, in UTC, as ISO 8601; the caller frees it. */
 static char *time_text(void)
 {
     char stamp[32];

@@ -1,5 +1,10 @@
 /* Effects of groups, drawn after the run: one draw for every draw of the parameters phi, group
- * by group, so that only the requested output is kept. */
+ * by group, so that only the requested output is kept.
+ *
+ * Given phi, effects of different groups are independent, so that workers draw groups in any
+ * order, each with random numbers of its own. Draws and summaries of a block of groups are in
+ * memory at a time. Effects that are functions of coordinates (crossed factors, joint models)
+ * are not drawn but computed: derived_quantities.c. */
 #include "model/mixed/group_effects.h"
 #include "core/decimal.h"
 #include "core/threads.h"
@@ -41,6 +46,7 @@ static size_t min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* Also after a failure of open_job, when some arrays are NULL. */
 static void close_job(effects_job *j)
 {
     free(j->order);
@@ -88,6 +94,7 @@ static sbps_status open_job(const sbps_run *run, size_t made, size_t each, effec
     if (!integrated) return SBPS_OK; /* all effects are functions of coordinates */
     mixed_by_level(self, j->order);
     for (size_t i = 0; i < count; i++) {
+        /* the middle of the (i % each)-th of `each` equal parts of the draws */
         size_t draw = (2 * (i % each) + 1) * made / (2 * each);
         j->phi[i] = run->chains[i / each].d.w + draw * run->target->dim;
     }
@@ -270,6 +277,7 @@ sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err)
             status = derived_store(r, at++, j.name, j.drawn + i * count, &j.summary[i], err);
         }
     }
+    /* interrupted: a result has all effects or none */
     if (status == SBPS_OK && at < before + total) result_narrow(r, before);
     close_job(&j);
     return status;

@@ -1,4 +1,12 @@
-/* A run from creation to its last round, and its progress. */
+/* A run from creation to its last round, and its progress.
+ *
+ * run_create does the whole set-up (set_up.c). If it finds that the effects of groups are better
+ * sampled than integrated over, a second set-up with that decision follows.
+ *
+ * run_advance runs a round: every chain advances by the same number of events. Between rounds
+ * all chains stand still; only then are estimates pooled, warm-up and stopping decided, settings
+ * changed and files written. Only --seconds lets decisions depend on the clock: without it, draws
+ * do not depend on the speed of the machine. */
 #include "inference/run/run.h"
 #include "core/memory.h"
 #include "core/ranks/ranks.h"
@@ -43,10 +51,12 @@ static sbps_status create(const sbps_table *table, const sbps_options *options,
     sbps_status status = options_copy(options, &run->options, err);
     if (status != SBPS_OK) return status;
     run->options->no_integrals = no_integrals;
-    return target_failure(run->target, run_set_up(run, err), err);
+    status = run_set_up(run, err); /* creates run->target */
+    return target_failure(run->target, status, err);
 }
 
-/* True if no prior is flat. */
+/* True if no prior is flat. With a flat prior a missing mode may mean that the posterior is
+ * improper, which no other sampler can help: the failure is then reported. */
 static bool is_proper(const posterior *u)
 {
     for (size_t j = 0; j < u->dim; j++)
@@ -69,7 +79,8 @@ static const char *why_no_integrals(const sbps_run *run, sbps_status status)
                : NULL;
 }
 
-/* Copies the influential groups of another set-up, for parameters of the same name. */
+/* Copies the influential groups of another set-up, for parameters of the same name. They are
+ * found by the integrals, which the second set-up does not have. */
 static void take_influences(sbps_run *run, const sbps_run *from)
 {
     for (size_t i = 0; i < from->influential.count; i++) {
@@ -135,17 +146,18 @@ static sbps_status advance(sbps_run *run, bool *finished, sbps_error *err)
     bool warming_up = s->phase == PHASE_WARMUP;
     *finished = s->phase == PHASE_DONE;
     if (*finished) return SBPS_OK;
-    bool whole = chains_round(run);
+    bool whole = chains_round(run); /* false: cut short by an interrupt */
     sbps_status status = run_check_numbers(run, err);
     if (status == SBPS_OK) status = chains_check(run, err);
     if (status == SBPS_OK) status = run_check_weights(run, err);
     if (status != SBPS_OK) return status;
+    /* the slowest rank's time: all ranks must decide the same */
     double seconds = ranks_max(run->ranks.among, now() - begin);
     *(warming_up ? &s->seconds_warmup : &s->seconds_sampling) += seconds;
     if (run->plan->seconds_rule) chains_lengthen_rounds(run, seconds);
     if (whole) {
         s->rounds++;
-        bool left = false;
+        bool left = false; /* new chains: this round does not count for warm-up */
         if (warming_up) status = replan_leave_surrogate(run, &left, err);
         if (status != SBPS_OK) return status;
         if (warming_up && !left) warmup_after_round(run);
@@ -156,6 +168,7 @@ static sbps_status advance(sbps_run *run, bool *finished, sbps_error *err)
     if (!warming_up) timestamps_after_round(run);
     if (s->phase != PHASE_WARMUP)
         run->fraction_done = fmax(run->fraction_done, stop_progress(run));
+    /* an interrupted run ends, too, but not in PHASE_DONE: it can be resumed */
     *finished = !whole || s->phase == PHASE_DONE;
     return files_after_round(run, *finished, err);
 }

@@ -1,5 +1,18 @@
-/* Set-up of a run: target, reference point, plan, control variate, chains. Everything that
- * needs all rows is computed during the search for the reference point, see setup_cache. */
+/* Set-up of a run, in this order:
+ *
+ *   restart_begin      adopts chains and sampler of a checkpoint of another number of ranks
+ *   make_target        the plan as far as it needs no mode; the posterior with its priors
+ *   find_reference     the mode, a point near it, or the point of --start
+ *   finish_plan        metric, batch size, strata; comparison with hmc and surrogate
+ *   make_control       the control variate at the reference
+ *   run_bound_pairs    bounds of the rows, for exact samplers
+ *   fall_back_to_hmc   on several ranks, if the sampler would be too biased there
+ *   chains_create      memory and starting points of the chains
+ *   files_open         last, since the checkpoint of --resume replaces the chains' memory
+ *
+ * On a long table a pass through the rows costs more than all the rest. What needs all rows
+ * (influences, norms, U at starting points) is therefore computed in the passes that the search
+ * for the mode makes anyway: see setup_cache. */
 #include "inference/run/set_up.h"
 #include "core/decimal.h"
 #include "core/memory.h"
@@ -35,7 +48,8 @@
 #define COLUMN_MAX 1e30
 #define COLUMN_MIN 1e-30
 
-/* True if the scale of the coordinate is determined by its prior. */
+/* True if the scale of the coordinate is determined by its prior: more than half of the curvature
+ * 1/unit^2 of the posterior is the prior's. */
 static bool priors_decide(const posterior *u, size_t j, double unit)
 {
     return prior_curvature(&u->priors[j], u->scale[j], 0.0) * unit * unit < -0.5;
@@ -146,11 +160,12 @@ static sbps_status make_target(sbps_run *run, sbps_error *err)
 
 /* What the search for the reference point collects about the rows. */
 typedef struct {
-    auto_influences measured;
-    row_reach reach;     /* for exact samplers; norm NULL: not needed */
-    row_cache *gathered; /* NULL: nothing is collected */
+    auto_influences measured; /* under each candidate control variate */
+    row_reach reach;          /* for exact samplers; norm NULL: not needed */
+    row_cache *gathered;      /* NULL: nothing is collected */
 } setup_cache;
 
+/* make_control may have moved the control variate out before. */
 static void setup_cache_close(setup_cache *f)
 {
     row_cache_close(f->gathered);
@@ -199,7 +214,8 @@ static sbps_status setup_cache_open(sbps_run *run, setup_cache *f, sbps_error *e
     return row_cache_open(run->target, influence ? &f->measured.to : NULL, &f->gathered, err);
 }
 
-/* Discards the cached numbers unless they were computed at the reference point itself. */
+/* Discards the cached numbers unless they were computed at the reference point itself: the last
+ * step of the search may have moved on after the pass that collected them. */
 static void check_setup_cache(const sbps_run *run, setup_cache *f)
 {
     const row_cache *g = f->gathered;
@@ -211,7 +227,8 @@ static void check_setup_cache(const sbps_run *run, setup_cache *f)
     f->gathered = NULL;
 }
 
-/* Refines a reference point near the mode if U is not nearly quadratic there. */
+/* Refines a reference point near the mode if U is not nearly quadratic there. The cached numbers
+ * belong to the old point. */
 static sbps_status refine_mode(sbps_run *run, setup_cache *f, sbps_error *err)
 {
     mode *near = run->reference;
@@ -283,6 +300,7 @@ void run_use_plan(sbps_run *run, const run_plan *plan)
     run->tuned = (run_tuning){plan->minibatch, plan->batch, plan->round_events};
 }
 
+/* The function of a row_map, which knows the metric as `self` only. */
 static void apply_transpose(const void *self, const double *x, double *out)
 {
     const metric *a = self;
@@ -334,7 +352,7 @@ static sbps_status finish_plan(sbps_run *run, setup_cache *f, sbps_error *err)
     if (status == SBPS_OK)
         status = plan_finish(plan, run->options, run->reference, run->geometry.a, err);
     if (status != SBPS_OK) return status;
-    auto_facts facts = run_facts(run);
+    auto_facts facts = run_facts(run); /* after plan_metric, which made run->geometry.a */
     status = auto_tune(&facts, plan, &f->measured, &choice, err);
     if (status != SBPS_OK) return status;
     run->noise.parts = choice.parts;
@@ -348,7 +366,8 @@ static sbps_status finish_plan(sbps_run *run, setup_cache *f, sbps_error *err)
     return status == SBPS_OK ? compare_surrogate(run, f, err) : status;
 }
 
-/* Creates the control variate, from the cached numbers if possible. */
+/* Creates the control variate, from the cached numbers if possible. These are of order "hessian";
+ * control_reduce drops what "gradient" does not need. */
 static sbps_status make_control(sbps_run *run, setup_cache *f, sbps_error *err)
 {
     size_t d = run->target->dim;

@@ -1,8 +1,12 @@
-/* Warm-up in epochs that double in length.
+/* Warm-up in epochs that double in length: epoch e has 2^e rounds.
  *
- * At the end of an epoch the width of the band is chosen from its proposals, which tell how
- * much any width would have missed; estimates are reset. Warm-up ends after an epoch in which
- * the slowest parameter or square reached WARMUP_ESS. */
+ * At the end of an epoch the width of the band is chosen from its proposals, which show how much
+ * any width would have missed; estimates are reset. Warm-up ends after an epoch in which the
+ * slowest parameter or square reached WARMUP_ESS. As every epoch is as long as all before it
+ * together, the last one takes about half of warm-up, and a bad start is forgotten.
+ *
+ * Nothing changes a setting after warm-up (unless --adapt-forever is set): chains are then
+ * Markov chains with fixed kernels. */
 #include "inference/run/warmup.h"
 #include "inference/run/chain.h"
 #include "inference/run/replan.h"
@@ -152,11 +156,14 @@ void warmup_after_round(sbps_run *run)
         proposals += (double)run->chains[i].counts->proposals;
         rows_used += (double)run->chains[i].counts->rows;
     }
+    /* cut: a limit of the whole run ends warm-up; requested: --warmup does, or the limit for
+     * shrinkage priors */
     bool cut = over_budget(run, rows_used) || out_of_work(run);
     bool requested = (run->options->warmup != SIZE_AUTO && long_enough(run, proposals)) ||
                      scales_are_warm(run, proposals);
     if (++s->epoch_rounds < (uint64_t)1 << s->epoch && !cut && !requested) return;
     bool done = cut || long_enough(run, proposals);
+    /* the band fits the metric of its epoch: one more epoch after the metric's last change */
     if (done && !cut && !requested && freeze_metric(run)) done = false;
     s->warmup_proposals = proposals;
     s->warmup_rows = rows_used;
