@@ -26,9 +26,9 @@ typedef struct {
     const metric *a;
 } auto_facts;
 
-/* Sets *out if a boundary runs between coordinates (`warps` of metric.h): full-data hmc then needs
- * steps as short as the boundary is thin, and is not an alternative. Evaluates U some dozens
- * of times. */
+/* Sets *out if a boundary runs between coordinates (`warps` of metric.h): full-data hmc then
+ * needs steps as short as the boundary is thin, and is not an alternative. Evaluates U some
+ * dozens of times. */
 sbps_status auto_has_oblique_boundary(const posterior *target, const mode *reference,
                                       const metric *a, bool *out, sbps_error *err);
 

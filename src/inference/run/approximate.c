@@ -2,8 +2,8 @@
  *
  *   w ~ N(mode, H^-1),   H the Hessian of U = -log posterior at the mode,
  *
- * in coordinates (log sigma, not sigma). The posterior borrows the caller's table and is destroyed after the search: a sbps_mode holds
- * copies of all it needs. */
+ * in coordinates (log sigma, not sigma). The posterior borrows the caller's table and is
+ * destroyed after the search: a sbps_mode holds copies of all it needs. */
 #include "inference/run/approximate.h"
 #include "core/memory.h"
 #include "inference/options/start_point.h"

@@ -2,9 +2,10 @@
  * priors and provenance.
  *
  * Means, sds and their ESS are integrals along the path (fill_moments). Draws are copied;
- * quantiles and R-hat are computed from them when a summary is made (estimate). A result can be collected between any two rounds without changing
- * the run: the live page does so. It has the coordinates first; derived_show then replaces
- * those that are reported as something else, and effects_join appends group effects. */
+ * quantiles and R-hat are computed from them when a summary is made (estimate). A result can be
+ * collected between any two rounds without changing the run: the live page does so. It has the
+ * coordinates first; derived_show then replaces those that are reported as something else, and
+ * effects_join appends group effects. */
 #include "inference/run/collect.h"
 #include "core/memory.h"
 #include "core/ranks/ranks.h"

@@ -1,12 +1,12 @@
 /* A run from creation to its last round, and its progress.
  *
- * run_create does the whole set-up (set_up.c). If it finds that the effects of groups are better
- * sampled than integrated over, a second set-up with that decision follows.
+ * run_create does the whole set-up (set_up.c). If it finds that the effects of groups are
+ * better sampled than integrated over, a second set-up with that decision follows.
  *
  * run_advance runs a round: every chain advances by the same number of events. Between rounds
- * all chains stand still; only then are estimates pooled, warm-up and stopping decided, settings
- * changed and files written. Only --seconds lets decisions depend on the clock: without it, draws
- * do not depend on the speed of the machine. */
+ * all chains stand still; only then are estimates pooled, warm-up and stopping decided,
+ * settings changed and files written. Only --seconds lets decisions depend on the clock:
+ * without it, draws do not depend on the speed of the machine. */
 #include "inference/run/run.h"
 #include "core/memory.h"
 #include "core/ranks/ranks.h"

@@ -48,8 +48,8 @@
 #define COLUMN_MAX 1e30
 #define COLUMN_MIN 1e-30
 
-/* True if the scale of the coordinate is determined by its prior: more than half of the curvature
- * 1/unit^2 of the posterior is the prior's. */
+/* True if the scale of the coordinate is determined by its prior: more than half of the
+ * curvature 1/unit^2 of the posterior is the prior's. */
 static bool priors_decide(const posterior *u, size_t j, double unit)
 {
     return prior_curvature(&u->priors[j], u->scale[j], 0.0) * unit * unit < -0.5;
@@ -227,8 +227,8 @@ static void check_setup_cache(const sbps_run *run, setup_cache *f)
     f->gathered = NULL;
 }
 
-/* Refines a reference point near the mode if U is not nearly quadratic there. The cached numbers
- * belong to the old point. */
+/* Refines a reference point near the mode if U is not nearly quadratic there. The cached
+ * numbers belong to the old point. */
 static sbps_status refine_mode(sbps_run *run, setup_cache *f, sbps_error *err)
 {
     mode *near = run->reference;
@@ -366,8 +366,8 @@ static sbps_status finish_plan(sbps_run *run, setup_cache *f, sbps_error *err)
     return status == SBPS_OK ? compare_surrogate(run, f, err) : status;
 }
 
-/* Creates the control variate, from the cached numbers if possible. These are of order "hessian";
- * control_reduce drops what "gradient" does not need. */
+/* Creates the control variate, from the cached numbers if possible. These are of order
+ * "hessian"; control_reduce drops what "gradient" does not need. */
 static sbps_status make_control(sbps_run *run, setup_cache *f, sbps_error *err)
 {
     size_t d = run->target->dim;

@@ -1,9 +1,9 @@
 /* Warm-up in epochs that double in length: epoch e has 2^e rounds.
  *
- * At the end of an epoch the width of the band is chosen from its proposals, which show how much
- * any width would have missed; estimates are reset. Warm-up ends after an epoch in which the
- * slowest parameter or square reached WARMUP_ESS. As every epoch is as long as all before it
- * together, the last one takes about half of warm-up, and a bad start is forgotten.
+ * At the end of an epoch the width of the band is chosen from its proposals, which show how
+ * much any width would have missed; estimates are reset. Warm-up ends after an epoch in which
+ * the slowest parameter or square reached WARMUP_ESS. As every epoch is as long as all before
+ * it together, the last one takes about half of warm-up, and a bad start is forgotten.
  *
  * Nothing changes a setting after warm-up (unless --adapt-forever is set): chains are then
  * Markov chains with fixed kernels. */

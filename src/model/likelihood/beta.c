@@ -10,8 +10,8 @@
  *   d^2/d eta da  = v (l - eta) + (1 - mu) own(p) - mu own(q)                               (5)
  *   d^2/da^2      = k - own(phi) + own(p) + own(q)                                          (6)
  *
- * gap is gamma_gap of linalg/special_functions.h, and own = gamma_gap + trigamma_gap: only v and
- * k grow with phi, and they are small where y is near mu. Beyond |eta| = TOP the density is
+ * gap is gamma_gap of linalg/special_functions.h, and own = gamma_gap + trigamma_gap: only v
+ * and k grow with phi, and they are small where y is near mu. Beyond |eta| = TOP the density is
  * continued along its tangent.
  *
  * Ferrari, Cribari-Neto (2004), Beta regression for modelling rates and proportions, J. Applied

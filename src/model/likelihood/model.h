@@ -225,8 +225,8 @@ typedef struct {
     size_t (*scratch)(const void *self);
 } model_transformation;
 
-/* The log-likelihood of rows, given w. Required unless `predictor` is given; members from `expand`
- * on are optional. */
+/* The log-likelihood of rows, given w. Required unless `predictor` is given; members from
+ * `expand` on are optional. */
 typedef struct {
     /* Doubles of scratch that a call on n rows needs. */
     size_t (*scratch)(const void *self, size_t n);
@@ -253,8 +253,8 @@ typedef struct {
     const char *(*failure)(const void *self);
 } model_rows;
 
-/* Simulated tables. Optional, both or none: NULL: cannot be simulated. Predictors have their own
- * function. */
+/* Simulated tables. Optional, both or none: NULL: cannot be simulated. Predictors have their
+ * own function. */
 typedef struct {
     /* Columns of a simulated row for a dimension. */
     size_t (*columns)(size_t dim);

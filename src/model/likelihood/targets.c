@@ -1,7 +1,7 @@
 /* Checks of the target column.
  *
- * A wrong value is found by the rank that has its row. What depends on all rows (does the target
- * vary, do all classes occur) is computed over all ranks, which then decide the same. */
+ * A wrong value is found by the rank that has its row. What depends on all rows (does the
+ * target vary, do all classes occur) is computed over all ranks, which then decide the same. */
 #include "model/likelihood/targets.h"
 #include "core/printable.h"
 #include "table/row_partition.h"

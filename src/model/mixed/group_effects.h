@@ -18,8 +18,8 @@ void mixed_by_level(const void *self, size_t *groups);
 typedef struct effects_sampler effects_sampler;
 
 /* Accuracy of a group's draws: the root mean square, at some draws, of log p by the group's
- * polynomial minus log p by its rows, in log units. A mean is off by at most this many sds of the
- * effect. NAN: the group was drawn by its rows. */
+ * polynomial minus log p by its rows, in log units. A mean is off by at most this many sds of
+ * the effect. NAN: the group was drawn by its rows. */
 typedef struct {
     double error;
 } effects_accuracy;

@@ -67,8 +67,8 @@ void prior_format(const prior *p, size_t size, char *text);
 /* The prior of x, where p is the prior of x / unit. */
 prior prior_in_units(const prior *p, double unit);
 
-/* The log density of coordinate w, where p is the prior of the parameter x(w) on this scale. The
- * log Jacobian, log |dx/dw|, is included. */
+/* The log density of coordinate w, where p is the prior of the parameter x(w) on this scale.
+ * The log Jacobian, log |dx/dw|, is included. */
 double prior_logpdf(const prior *p, coordinate_scale scale, double w);
 /* Its first derivative in w. */
 double prior_slope(const prior *p, coordinate_scale scale, double w);
