@@ -53,6 +53,7 @@ static sbps_status text_parse(const option_spec *spec, const char *label, const 
     return store_copy(text, field, err);
 }
 
+/* The value itself; empty if there is none. */
 static void text_print(const option_spec *spec, const void *field, size_t size, char *text)
 {
     (void)spec;
@@ -91,6 +92,7 @@ static sbps_status choice_unknown(const option_spec *spec, const char *label, co
                 spec->argument);
 }
 
+/* Words are stored as text: code compares them by strcmp. */
 static sbps_status choice_parse(const option_spec *spec, const char *label, const char *text,
                                 void *field, sbps_error *err)
 {
@@ -102,6 +104,7 @@ const option_type option_choice_type = {.parse = choice_parse, .print = text_pri
 
 /* ---- real ---- */
 
+/* Is it the word for a value that the program chooses, which some options have? */
 static bool is_auto_text(const option_spec *spec, const char *text)
 {
     return spec->auto_text && !strcmp(text, spec->auto_text);

@@ -1,4 +1,8 @@
-/* The options of sbps.h: struct, setting and reading by name, config files, model families. */
+/* The options of sbps.h: struct, setting and reading by name, config files, model families.
+ *
+ * The other files of this folder give options their meaning: option_table (names, ranges,
+ * help), target (the table to read and the posterior), coordinate_priors, start_point
+ * (--start), and crossed_method (how group effects are sampled). */
 #ifndef INFERENCE_OPTIONS_H
 #define INFERENCE_OPTIONS_H
 

@@ -82,6 +82,7 @@ static sbps_status next_field(reader *r, char **field, bool *last, sbps_error *e
     return SBPS_OK;
 }
 
+/* Lines without any field, also at the end of the file. */
 static void skip_blank_lines(reader *r)
 {
     for (; *r->at == '\n' || *r->at == '\r'; r->at++) r->line += *r->at == '\n';

@@ -86,6 +86,7 @@ static sbps_status propagated_open(const sbps_run *run, const result *r, propaga
     return SBPS_OK;
 }
 
+/* NULL members are fine. */
 static void propagated_close(propagated_bias *c)
 {
     free(c->mean);

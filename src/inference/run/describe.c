@@ -67,6 +67,7 @@ static void add_to_group(const posterior *u, prior_group *g, size_t j)
     }
 }
 
+/* A group of the coordinate alone. */
 static prior_group group_of(const posterior *u, size_t j)
 {
     prior_group g = {.first = j, .last = j, .count = 1};
@@ -117,7 +118,8 @@ static bool is_first_of_kind(const posterior *u, size_t j)
     return true;
 }
 
-/* Prints one line for each kind of prior, with the ranges of its numbers. */
+/* Prints one line for each kind of prior, with the ranges of its numbers: a table of a thousand
+ * columns has as many priors, which differ by the columns' sds. */
 static void group_priors(const sbps_run *run, text *out)
 {
     const posterior *u = run->target;
@@ -130,6 +132,7 @@ static void group_priors(const sbps_run *run, text *out)
     }
 }
 
+/* A density without data has no batches to describe. */
 static bool is_rowless(const sbps_run *run)
 {
     return run->plan->model->facts.no_rows;

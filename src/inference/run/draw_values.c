@@ -53,6 +53,7 @@ static const double *draw_of(const valuer *v, size_t i)
     return v->run->chains[i / r->draws].d.w + i % r->draws * r->dim;
 }
 
+/* Draws of all chains together. */
 static size_t draw_count(const valuer *v)
 {
     return v->r->chains * v->r->draws;
@@ -204,6 +205,7 @@ static sbps_status valuer_open(valuer *v, sbps_error *err)
     return SBPS_OK;
 }
 
+/* The control variate of the run is borrowed; `own` was made here. */
 static void valuer_close(valuer *v)
 {
     if (v->memory.base) minibatch_release(&v->gauge);

@@ -139,6 +139,7 @@ typedef struct {
     char *line;
 } recipe;
 
+/* Rows of `multimodal` have no target. */
 static bool has_target(const model_kind *model)
 {
     return model->support != SUPPORT_NONE;

@@ -1,5 +1,15 @@
 /* A run: posterior, chains, files and state of one call of `sbps sample`, and its life cycle.
- * The other files of this folder work on struct sbps_run; each has a header of its own. */
+ * The other files of this folder work on struct sbps_run; each has a header of its own:
+ *
+ *   set_up, group_mode      everything before the first round; the mode of models with groups
+ *   chain, chains_on_ranks  memory, starts and rounds of chains; chains of several processes
+ *   warmup, replan, stop    decisions between rounds: end of warm-up, new settings, end of the run
+ *   run_files               checkpoints, skeletons and traces
+ *   collect                 the result, with parts by derived_quantities, draw_values,
+ *                           group_effects, influential and stated_bias
+ *   describe                the set-up report
+ *
+ * Two files need no run: approximate (mode and Laplace approximation) and make_table. */
 #ifndef INFERENCE_RUN_H
 #define INFERENCE_RUN_H
 

@@ -386,6 +386,7 @@ done:
     return status;
 }
 
+/* The list ends with NULL. */
 static void free_copies(unsigned char **copies)
 {
     for (size_t i = 0; copies[i]; i++) free(copies[i]);

@@ -7,7 +7,11 @@
  *
  * with a few further parameters `aux` (linear: log sigma). Such a model is a `predictor`: it is
  * written for batches of eta, of the rate d eta/dt along a path segment, and of y. All others
- * are given w itself. A model knows nothing of mini-batches, priors, samplers or files. */
+ * are given w itself. A model knows nothing of mini-batches, priors, samplers or files.
+ *
+ * Each model has a file of its name. What several have in common: predictor.c (members of
+ * models of form (1)), targets.c (checks of y), random_variates.c, layers.c (networks and
+ * softmax), and agreement.c (the check of a user's own model, plugin.c or function.c). */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 

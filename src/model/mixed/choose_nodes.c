@@ -101,7 +101,8 @@ static sbps_status evaluate_gradients(mixed *m, const rows *groups, const double
     return status;
 }
 
-/* Gradients by two rules, and what is needed to compare them. */
+/* Gradients by two rules, and what is needed to compare them. `scale` is the number of all
+ * groups over that of the groups evaluated. */
 typedef struct {
     rows first; /* the groups that are evaluated */
     double scale;

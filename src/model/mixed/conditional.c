@@ -15,12 +15,13 @@
 #define NEGLIGIBLE_TERM 1e-6 /* a term below this many log units is left out */
 #define SDS_MIN         3.5  /* sds from the mode to the polynomial's edge, at least */
 
-/* The lanes of the term with this index, and of entry (j, k) of F. */
+/* The lanes of the term with this index. */
 static inline double *term_at(const conditional *l, size_t index)
 {
     return l->c + index * POINT_LANES;
 }
 
+/* The lanes of entry (j, k) of F. */
 static inline double *factor_at(const conditional *l, size_t j, size_t k)
 {
     return l->curvature + (j * l->s->h.axes + k) * POINT_LANES;
@@ -98,7 +99,8 @@ static size_t find_term(const hermites *h, size_t j, size_t k, size_t powers)
     return a;
 }
 
-/* Does term a come before b, where the first axis runs fastest? */
+/* Does term a come before b, where the first axis runs fastest? Powers of the last axis are
+ * compared first. */
 static bool comes_before(const hermites *h, size_t a, size_t b)
 {
     for (size_t i = h->axes; i-- > 0;)

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP 1e-4 /* step of central differences of first derivatives */
+/* Step in coordinates, for central differences of first derivatives: these are exact, so that a
+ * second derivative has a relative error of the order of STEP^2. */
+#define STEP 1e-4
 
 /* The levels of a factor in the group that v has loaded. */
 static incident_levels crossed_incidence(const group_view *v, size_t factor, size_t place)
@@ -322,7 +324,8 @@ static void list_group_levels(const mixed *m, other_factor *o, const level_tally
     }
 }
 
-/* Lists the incident levels of a factor for all groups. False: no memory. */
+/* Lists the incident levels of a factor for all groups. False: no memory. Lists have room for
+ * the most there can be, a level for every row, and are cut to their length in the end. */
 static bool list_incidence(const mixed *m, other_factor *o, const level_tally *t)
 {
     const group_factor *factor = &m->groups->factor[o->factor];

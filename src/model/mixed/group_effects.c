@@ -241,7 +241,8 @@ static void find_moments(effects_sampler *p)
     for (size_t j = 0; j < d; j++) sd[j] = sqrt(sd[j]);
 }
 
-/* The squared distance of a point from the mean, in sds. */
+/* The squared distance of a point from the mean, in sds. Coordinates that do not vary are left
+ * out. */
 static double distance_from_mean(const effects_sampler *p, size_t i)
 {
     size_t d = p->m->dim;
@@ -317,6 +318,7 @@ sbps_status effects_sampler_open(const void *self, size_t count, const double *c
                            .s = m->polynomials};
     p->moments = new_doubles(2 * m->dim);
     sbps_status status = p->moments ? SBPS_OK : fail_memory(err);
+    /* only groups without nested and crossed factors have polynomials */
     bool worth =
         count >= WORTH && m->levels == 1 && m->others == 0 && polynomial_is_complete(m);
     if (!worth) p->s = NULL;
@@ -390,7 +392,7 @@ static bool find_polynomial(const effects_sampler *p, size_t g, draw_buffers *bu
     return *l->of.fits != 0.0;
 }
 
-/* v = L^-1 u */
+/* v = L^-1 u, by forward substitution. */
 static void standardize(const group_view *v, const double *u, double *place)
 {
     for (size_t a = 0; a < v->m->shape.effects; a++) {

@@ -125,7 +125,7 @@ void group_begin(group_view *v, const mixed *m, const double *w, const double *u
     v->p.aux = w + m->aux;
     v->p.d_aux = u ? u + m->aux : NULL;
     memcpy(v->p.beta, w, d * sizeof *w);
-    memset(v->p.beta + d, 0, padding);
+    memset(v->p.beta + d, 0, padding); /* products read whole strides */
     spread_at(&m->shape, w + d, with_second, v->p.at);
     crossed_begin(m, w, with_second, v->other_spread, &v->p);
     for (size_t l = 1; l < m->levels; l++) {
@@ -164,7 +164,8 @@ static batch group_cells(group_view *v, size_t first, size_t n, size_t points,
                    .pitch = group_cell_count(m)};
 }
 
-/* Sets z of the group's rows, effect after effect, and L'z. */
+/* Sets z of the group's rows, effect after effect, and L'z: with it eta_i = base_i + (L'z_i).v,
+ * so that L is applied once per row and not at every place. */
 static void load_effect_columns(group_view *v)
 {
     const mixed *m = v->m;
@@ -236,7 +237,7 @@ void group_heights(group_view *v, size_t points, const double *place, double *he
 
 double normalise_log_weights(size_t n, double *x)
 {
-    double top = -INFINITY, sum = 0.0;
+    double top = -INFINITY, sum = 0.0; /* the largest is subtracted: no exponential overflows */
     for (size_t k = 0; k < n; k++) top = fmax(top, x[k]);
     for (size_t k = 0; k < n; k++) sum += x[k] = exp(x[k] - top);
     for (size_t k = 0; k < n; k++) x[k] /= sum;
@@ -249,6 +250,7 @@ double normalise_log_weights(size_t n, double *x)
 #define STEPS_MAX   60
 #define HALVINGS    30
 
+/* The derivatives of the log integrand h by v. */
 typedef struct {
     double gradient[LEVEL_EFFECTS_MAX];
     double curvature[LEVEL_EFFECTS_MAX * LEVEL_EFFECTS_MAX]; /* of -h, q * q */
@@ -270,7 +272,8 @@ static void add_mode_derivatives(group_view *v, size_t first, size_t n, mode_der
     }
 }
 
-/* Gradient and curvature of -h at a place. */
+/* Gradient of h and curvature of -h at a place: those of the normal density, -v and I, and
+ * those of the rows. */
 static void evaluate_derivatives(group_view *v, const double *place, mode_derivatives *at)
 {
     size_t q = v->m->shape.effects, block = group_cell_count(v->m);
@@ -299,7 +302,8 @@ static double height(group_view *v, const double *place)
     return h;
 }
 
-/* Moves place along the step, halved until it leads uphill. */
+/* Moves place along the step, halved until it leads uphill. After HALVINGS the place has hardly
+ * moved: rounding then hides any gain. */
 static void climb(group_view *v, double *place, const double *step)
 {
     size_t q = v->m->shape.effects;

@@ -11,7 +11,22 @@
  *
  * With several grouping factors, rows are sorted by one of them, whose effects are integrated
  * over together with those of factors nested in it (nested.h). Effects of all other factors are
- * coordinates (crossed_effects.h). A joint model (joint.h) integrates over no factor. */
+ * coordinates (crossed_effects.h). A joint model (joint.h) integrates over no factor.
+ *
+ * The files of this folder:
+ *
+ *   mixed                 opening; groups as rows; the table of groups
+ *   mixed_coordinates     names, priors and starts of coordinates; what is reported for them
+ *   effect_spread         covariance of the effects of a level, and its derivatives
+ *   centring              columns of random slopes minus their means
+ *   group_view            one group at one phi: mode of its effects, integral, gradient
+ *   group_expand          its Hessian
+ *   nested, nested_*      the same with nested factors: integrals within integrals
+ *   crossed_*             factors whose effects are coordinates beside an integral
+ *   joint, joint_*        models all of whose effects are coordinates
+ *   hermites, group_polynomial, group_polynomial_fit   polynomials in place of long groups' rows
+ *   choose_nodes          quadrature points that are enough, and whether polynomials are
+ *   conditional, group_effects   draws of effects given phi, after the run */
 #ifndef MODEL_MIXED_H
 #define MODEL_MIXED_H
 

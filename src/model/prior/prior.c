@@ -29,6 +29,7 @@ const prior_kind *prior_find(const char *name)
     return kind_find(prior_kinds, name);
 }
 
+/* Blanks are allowed everywhere in a prior but within its name. */
 static const char *skip_space(const char *text)
 {
     while (isspace((unsigned char)*text)) text++;
