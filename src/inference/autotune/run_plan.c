@@ -294,14 +294,6 @@ static void choose_settings(const sbps_options *o, run_plan *plan)
     4.0 /* cost of a row at a point, which calls exp or lgamma, relative to a row of x */
 #define ROUND_PAIRS ((size_t)128) /* nearly independent steps: few are enough for decisions */
 
-/* True if the effects of this factor are integrated over. */
-static bool integrated(const row_groups *g, size_t factor)
-{
-    for (size_t i = 0; i < g->nested; i++)
-        if (g->nested_factor[i] == factor) return true;
-    return factor == g->by;
-}
-
 /* Cost of a row of the run relative to a row of the table. */
 static double row_cost(const rows *data, bool joint)
 {
@@ -309,7 +301,7 @@ static double row_cost(const rows *data, bool joint)
     if (!data->member_rows) return 1.0;
     const row_groups *g = data->member_rows->groups;
     for (size_t t = 0; t < g->terms && !joint; t++)
-        if (integrated(g, g->term[t].factor)) effects += (double)g->term[t].count;
+        if (mixed_integrates(g, g->term[t].factor)) effects += (double)g->term[t].count;
     double each = smaller(pow(GROUP_NODES, effects), GROUP_COST_MAX);
     return each * (double)data->member_rows->local_rows / (double)data->local_rows;
 }

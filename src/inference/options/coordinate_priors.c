@@ -107,14 +107,6 @@ sbps_status prior_list_parse(const char *text, prior_list *out, sbps_error *err)
     return status;
 }
 
-/* True if any prior of the list has a name. */
-static bool prior_list_names(const prior_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (list->piece[i].name) return true;
-    return false;
-}
-
 /* True if the name matches the pattern. The last * first matches nothing, then one character
  * more after each mismatch. */
 static bool fits(const char *pattern, const char *name)
@@ -351,7 +343,9 @@ static sbps_status request_open(const sbps_options *o, const posterior *target, 
     const char *text = o->prior && *o->prior ? o->prior : "auto";
     sbps_status status = prior_list_parse(text, &r->list, &why);
     if (status != SBPS_OK) return fail(err, status, "--prior: %s", why.text);
-    return prior_list_names(&r->list) ? target_names(target, &r->names, err) : SBPS_OK;
+    for (size_t i = 0; i < r->list.count; i++)
+        if (r->list.piece[i].name) return target_names(target, &r->names, err);
+    return SBPS_OK;
 }
 
 static void request_close(request *r)

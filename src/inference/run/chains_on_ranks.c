@@ -413,20 +413,15 @@ static void broadcast_chain(sbps_run *run, size_t index, size_t owner)
                     fresh * sizeof *d->counts);
 }
 
-/* Releases the batches of completed chains: they refer to rows of this rank. */
-static void release_batches(sbps_run *run)
-{
-    size_t first, count;
-    ranks_own_chains(run, &first, &count);
-    for (size_t i = first; i < first + count; i++)
-        if (run->chains[i].state->events >= run->tuned.round_events)
-            minibatch_move(&run->chains[i].batches);
-}
-
 void ranks_exchange(sbps_run *run)
 {
     if (ranks_in_step(run)) return;
-    release_batches(run);
+    size_t first, count;
+    ranks_own_chains(run, &first, &count);
+    for (size_t i = first; i < first + count; i++)
+        /* the batches of completed chains, which move on, are rows of this rank */
+        if (run->chains[i].state->events >= run->tuned.round_events)
+            minibatch_move(&run->chains[i].batches);
     for (size_t i = 0; i < run->chain_count; i++) broadcast_chain(run, i, owner_of(run, i));
 }
 

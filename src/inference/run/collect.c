@@ -179,15 +179,6 @@ static sbps_status record_prior_share(const sbps_run *run, result *r, sbps_error
     return SBPS_OK;
 }
 
-/* Records data, columns and priors in a result that already has draws and moments. */
-static sbps_status run_record(const sbps_run *run, result *r, sbps_error *err)
-{
-    sbps_status status = record_data(run, r, err);
-    for (size_t j = 0; j < r->dim && status == SBPS_OK; j++)
-        status = record_prior(run, r, j, err);
-    return status == SBPS_OK ? record_prior_share(run, r, err) : status;
-}
-
 /* ---- times of draws ----
  *
  * A draw has a path time; its clock time is interpolated. The clock is read at the end of
@@ -443,7 +434,10 @@ static sbps_status fill_result(const sbps_run *run, result *r, sbps_error *err)
     if ((status = target_failure(run->target, SBPS_OK, err)) != SBPS_OK) return status;
     if ((status = fill_info(run, r, err)) != SBPS_OK) return status;
     if ((status = fill_identity(run, &r->info, err)) != SBPS_OK) return status;
-    if ((status = run_record(run, r, err)) != SBPS_OK) return status;
+    if ((status = record_data(run, r, err)) != SBPS_OK) return status;
+    for (size_t j = 0; j < r->dim; j++)
+        if ((status = record_prior(run, r, j, err)) != SBPS_OK) return status;
+    if ((status = record_prior_share(run, r, err)) != SBPS_OK) return status;
     if ((status = influential_rows_fill(run, &r->info, err)) != SBPS_OK) return status;
     return fill_options(run, r, err);
 }

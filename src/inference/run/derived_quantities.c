@@ -290,14 +290,6 @@ static bool none_derived(const posterior *u)
     return true;
 }
 
-/* True if the effects are few enough to be computed now: while the run advances, its live page
- * is updated repeatedly. */
-static bool effects_affordable(const sbps_run *run, const result *r)
-{
-    return run->state.phase == PHASE_DONE ||
-           (double)r->dim * (double)r->chains * (double)r->draws <= EFFECTS_LIVE_MAX;
-}
-
 /* Records the diagnostics of effects that are not kept. */
 static sbps_status record_effects(const sbps_run *run, const effect_check *seen,
                                   result_info *info, sbps_error *err)
@@ -317,10 +309,11 @@ static sbps_status record_effects(const sbps_run *run, const effect_check *seen,
 sbps_status derived_show(const sbps_run *run, bool effects, result *r, sbps_error *err)
 {
     if (none_derived(run->target)) return SBPS_OK;
-    derived_job j = {.run = run,
-                     .parameters = true,
-                     .effects = effects || effects_affordable(run, r),
-                     .draws = r->draws};
+    /* while the run advances its live page is updated repeatedly: only few effects are computed */
+    bool affordable = run->state.phase == PHASE_DONE ||
+                      (double)r->dim * (double)r->chains * (double)r->draws <= EFFECTS_LIVE_MAX;
+    derived_job j = {
+        .run = run, .parameters = true, .effects = effects || affordable, .draws = r->draws};
     propagated_bias c;
     effect_check seen = {0};
     sbps_status status = propagated_open(run, r, &c, err);

@@ -138,15 +138,6 @@ static bool is_rowless(const sbps_run *run)
     return run->plan->model->facts.no_rows;
 }
 
-/* Settings of discrete samplers. */
-static void describe_steps(const sbps_run *run, text *out)
-{
-    double h = run->chains->s.settings->step_size;
-    if (!isnan(h)) text_add(out, "  steps     size %.4g\n", h);
-    if (run->plan->sampler->unmetered)
-        text_add(out, "  bias      not estimated for this sampler\n");
-}
-
 #define NAMED_MAX ((size_t)6)
 
 /* Prints why the coefficient of column j is bounded on one side only: all rows in which the
@@ -210,9 +201,12 @@ static void describe_sampler(const sbps_run *run, text *out)
     describe_warps(run, out);
     if (*p->why) text_add(out, "  chosen    %s\n", p->why);
     if (p->sampler->bounded) return;
-    if (p->sampler->discrete)
-        describe_steps(run, out);
-    else if (p->choose_band)
+    double step = run->chains->s.settings->step_size;
+    if (p->sampler->discrete && !isnan(step)) text_add(out, "  steps     size %.4g\n", step);
+    if (p->sampler->discrete && p->sampler->unmetered)
+        text_add(out, "  bias      not estimated for this sampler\n");
+    if (p->sampler->discrete) return;
+    if (p->choose_band)
         text_add(out, "  band      width tuned in warm-up for a bias below %g posterior sd\n",
                  run->options->bias_budget);
     else

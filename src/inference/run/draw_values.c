@@ -114,20 +114,14 @@ static void value_by_taylor(valuer *v)
 
 /* ---- accuracy ---- */
 
-/* Root mean square of the standard errors. */
-static double noise_of(const result *r)
-{
-    double count = (double)(r->chains * r->draws), noise = 0.0;
-    for (size_t i = 0; i < r->chains * r->draws; i++)
-        noise += r->potential_sd[i] * r->potential_sd[i] / count;
-    return sqrt(noise);
-}
-
 /* True if the noise is small relative to the scatter of U. */
 static bool quiet(const valuer *v)
 {
     const double *u = v->r->potential;
-    double count = (double)draw_count(v), mean = 0.0, square = 0.0, noise = noise_of(v->r);
+    double count = (double)draw_count(v), mean = 0.0, square = 0.0, noise = 0.0;
+    for (size_t i = 0; i < draw_count(v); i++)
+        noise += v->r->potential_sd[i] * v->r->potential_sd[i] / count;
+    noise = sqrt(noise);
     for (size_t i = 0; i < draw_count(v); i++) mean += u[i] / count;
     for (size_t i = 0; i < draw_count(v); i++) square += (u[i] - mean) * (u[i] - mean) / count;
     /* the observed scatter includes the noise */
@@ -169,16 +163,6 @@ static sbps_status check_some(valuer *v, sbps_error *err)
 
 /* ---- values of all draws ---- */
 
-/* U at the control variate's reference; usually known from set-up. */
-static sbps_status value_at_zero(valuer *v, sbps_error *err)
-{
-    const mode *known = v->run->reference;
-    size_t bytes = v->run->target->dim * sizeof *known->w;
-    v->at_zero = known->value;
-    if (!memcmp(v->cv->w, known->w, bytes)) return SBPS_OK;
-    return posterior_value(v->run->target, v->cv->w, &v->at_zero, err);
-}
-
 /* Prepares the control variate and the mini-batch. Close it also after a failure. */
 static sbps_status valuer_open(valuer *v, sbps_error *err)
 {
@@ -189,7 +173,11 @@ static sbps_status valuer_open(valuer *v, sbps_error *err)
         status = run_control(run, "hessian", run->reference->w, &v->own, err);
         v->cv = v->own;
     }
-    if (status == SBPS_OK) status = value_at_zero(v, err);
+    if (status != SBPS_OK) return status;
+    /* U at the control variate's reference, which is known from set-up unless warm-up moved it */
+    v->at_zero = run->reference->value;
+    if (memcmp(v->cv->w, run->reference->w, u->dim * sizeof *v->cv->w))
+        status = posterior_value(u, v->cv->w, &v->at_zero, err);
     if (status != SBPS_OK) return status;
     v->at_zero += log_prior_value(u, v->cv->w);
     const batch_kind *kind = run->noise.parts ? &batch_strata : &batch_window;
@@ -258,14 +246,6 @@ static void split_values(const valuer *v)
     }
 }
 
-/* For models without mini-batches: exact values, or NAN if they are too expensive. */
-static sbps_status value_transformed(const valuer *v, double passes, sbps_error *err)
-{
-    if (passes <= TRANSFORMED_WORK) return value_exactly(v, err);
-    for (size_t i = 0; i < draw_count(v); i++) v->r->potential[i] = v->r->potential_sd[i] = NAN;
-    return SBPS_OK;
-}
-
 sbps_status values_fill(const sbps_run *run, result *r, sbps_error *err)
 {
     valuer v = {.run = run, .r = r, .cv = run->noise.cv};
@@ -274,7 +254,13 @@ sbps_status values_fill(const sbps_run *run, result *r, sbps_error *err)
     bool few = !run->target->model->row_model && total <= FIRST_BATCH * NODES;
     bool exact = few || draws_cost(&v, (double)total) <= EXACT_WORK;
     if (run->target->model->transformation.apply) {
-        sbps_status valued = value_transformed(&v, draws_cost(&v, (double)total), err);
+        /* no mini-batches: exact values, or NAN if they are too expensive */
+        sbps_status valued = SBPS_OK;
+        if (draws_cost(&v, (double)total) <= TRANSFORMED_WORK)
+            valued = value_exactly(&v, err);
+        else
+            for (size_t i = 0; i < draw_count(&v); i++)
+                r->potential[i] = r->potential_sd[i] = NAN;
         if (valued == SBPS_OK) split_values(&v);
         return valued;
     }

@@ -328,13 +328,6 @@ sbps_status simulate_table(const char *name, size_t row_count, size_t dim, uint6
 #define SHUFFLE_FRACTION 0.25
 #define MEMORY_MAX       0x1p30
 
-/* Default memory of the shuffle, bytes. */
-static size_t usual_memory(void)
-{
-    double usable = SHUFFLE_FRACTION * machine_memory();
-    return (size_t)(usable < MEMORY_MAX ? usable : MEMORY_MAX);
-}
-
 /* SBPS_BAD_ARG if the last of several file names is an existing file that is not a table: it
  * was perhaps meant as an input. */
 static sbps_status check_overwrite(const char *from, const char *to, sbps_error *err)
@@ -362,11 +355,12 @@ sbps_status convert_table(const char *from, const char *to, const sbps_options *
     sbps_status status = check_overwrite(from, to, err);
     if (status == SBPS_OK) status = file_begin(to, &file, err);
     if (status != SBPS_OK) return status;
+    double usable = SHUFFLE_FRACTION * machine_memory();
     table_job job = {.from = from,
                      .to = to,
                      .temp_near = file.temp,
                      .file = -1,
-                     .memory = memory ? memory : usual_memory(),
+                     .memory = memory ? memory : (size_t)fmin(usable, MEMORY_MAX),
                      .watch = watch,
                      .self = self};
     if (!file.temp)

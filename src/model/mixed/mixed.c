@@ -387,8 +387,7 @@ const model_kind *mixed_of(const rows *groups, const model_kind *row_model, bool
     return NULL;
 }
 
-/* Is the factor integrated over? */
-static bool is_grouping_factor(const row_groups *g, size_t factor)
+bool mixed_integrates(const row_groups *g, size_t factor)
 {
     for (size_t k = 0; k < g->nested; k++)
         if (g->nested_factor[k] == factor) return true;
@@ -400,7 +399,7 @@ size_t mixed_explicit(const rows *groups)
     const row_groups *g = groups->member_rows->groups;
     size_t count = 0;
     for (size_t t = 0; t < g->terms; t++)
-        if (!is_grouping_factor(g, g->term[t].factor))
+        if (!mixed_integrates(g, g->term[t].factor))
             count += g->term[t].count * g->factor[g->term[t].factor].levels;
     return count;
 }

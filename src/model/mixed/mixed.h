@@ -39,6 +39,8 @@
 /* The model of a table of groups, whose rows within groups are of row_model; joint: the one
  * that integrates over no factor. NULL: row_model is not a predictor's. Owned by the table. */
 const model_kind *mixed_of(const rows *groups, const model_kind *row_model, bool joint);
+/* Are the effects of this factor integrated over, unless the model is joint? */
+bool mixed_integrates(const row_groups *g, size_t factor);
 /* Number of effects of factors other than the one that rows are sorted by and those nested in
  * it. */
 size_t mixed_explicit(const rows *groups);
