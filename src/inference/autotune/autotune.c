@@ -180,6 +180,7 @@ sbps_status auto_measure_at(const posterior *u, const influence_point *at, auto_
                                    : influence_measure(u, at, &m->to, err);
 }
 
+/* The numbers of (2), of strata, and of the paragraph below it. */
 #define OBSERVATIONS     9.0
 #define NOISE_COST       7.0
 #define STRATA_COST      4.0 /* with strata, whose band has no long tails */
@@ -192,7 +193,7 @@ sbps_status auto_measure_at(const posterior *u, const influence_point *at, auto_
 #define LOG_SD_WIDE      0.35  /* posterior sd of log sd above which it may reach 0 */
 #define MISSED_FRACTION  0.5 /* part of the missing bounces allowed for rows beyond the band */
 #define BATCH_MIN        ((size_t)4)
-#define BATCH_STEP       ((size_t)4)
+#define BATCH_STEP       ((size_t)4) /* batches are multiples of it */
 
 bool auto_applies(const sbps_options *o, const run_plan *p)
 {
@@ -273,11 +274,12 @@ const batch_kind *auto_widest(const auto_facts *f, const run_plan *plan, const s
     return list ? &batch_random : first;
 }
 
+/* What a candidate costs with its best batch size. */
 typedef struct {
-    const candidate *c;
+    const candidate *c; /* NULL: none was measured */
     size_t batch;
     double noise; /* c1 */
-    double work;
+    double work;  /* per effective sample, numbers of x multiplied */
     strata parts; /* count 0: no strata */
     strata_tally tally;
 } verdict;
@@ -507,13 +509,14 @@ sbps_status auto_tune(const auto_facts *f, run_plan *plan, auto_influences *m, a
  * (2): a row evaluated by itself costs 30 numbers of x in addition to its own, a step 600 and
  * two products with matrices, and sorting the rows by their bounds, once, 15 per row. */
 
+/* Numbers of x: of a step, of a row evaluated by itself, and of sorting a row. */
 #define STEP_WORK 600.0
 #define ROW_WORK  30.0
 #define SORT_WORK 15.0
 /* Effective samples of a usual run, including warm-up. Not the present goal, so that a resumed
  * run with another goal makes the same choice. */
 #define USUAL_SAMPLES 1400.0
-#define STEP_ESS      0.5
+#define STEP_ESS      0.5 /* effective samples per step without noise, (4) */
 
 bool auto_may_take_surrogate(const sbps_options *o, const run_plan *plan,
                              const posterior *target)

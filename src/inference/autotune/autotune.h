@@ -32,6 +32,7 @@ typedef struct {
 sbps_status auto_has_oblique_boundary(const posterior *target, const mode *reference,
                                       const metric *a, bool *out, sbps_error *err);
 
+/* What auto_tune chooses besides completing the plan. */
 typedef struct {
     bool hmc;           /* hmc is cheaper than the plan and may replace it */
     strata *parts;      /* the caller's; NULL: no strata */

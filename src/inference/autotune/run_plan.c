@@ -286,10 +286,10 @@ static void choose_settings(const sbps_options *o, run_plan *plan)
 
 /* Length of a round: rounds of full-data trajectories last as long as those of mini-batch
  * segments. */
-#define ROUND_ROWS     1e7
-#define ROUND_MIN      ((size_t)16)
-#define GROUP_NODES    10.0 /* quadrature points per effect */
-#define GROUP_COST_MAX 100.0
+#define ROUND_ROWS     1e7          /* rows that a round evaluates, at most */
+#define ROUND_MIN      ((size_t)16) /* events */
+#define GROUP_NODES    10.0         /* quadrature points per effect */
+#define GROUP_COST_MAX 100.0        /* at most */
 #define NODE_WORK                                                                              \
     4.0 /* cost of a row at a point, which calls exp or lgamma, relative to a row of x */
 #define ROUND_PAIRS ((size_t)128) /* nearly independent steps: few are enough for decisions */

@@ -16,6 +16,7 @@ typedef struct {
     bool used; /* matched a coefficient */
 } prior_piece;
 
+/* The pieces of --prior in their order; zeroed: an empty list. */
 typedef struct {
     prior_piece *piece;
     size_t count;

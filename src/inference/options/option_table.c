@@ -24,8 +24,8 @@
  * Text, choice, real, size, switch. Error messages have the form "label: what is wrong: what is
  * wanted", so that the value can be corrected without the manual. */
 
-#define WANT_SIZE   128
-#define CHOICES_MAX 8
+#define WANT_SIZE   128 /* bytes of a description of what is wanted */
+#define CHOICES_MAX 8   /* words of a choice */
 
 /* A seed (uint64_t) is parsed as a size. */
 _Static_assert(sizeof(size_t) == sizeof(uint64_t), "sizes have 64 bits");
@@ -189,6 +189,7 @@ static void print_size_range(const option_spec *spec, char range[WANT_SIZE])
                  spec->argument, spec->max, or, auto_text);
 }
 
+/* Two failures, since "1e30" is a number and needs another message than "many". */
 typedef enum { COUNT_READ, COUNT_NO_NUMBER, COUNT_OUT_OF_RANGE } count_reading;
 
 /* Reads digits, or a number such as 1e6 that is whole and exact in a double (<= 2^53). */

@@ -6,6 +6,7 @@
 
 typedef struct option_spec option_spec;
 
+/* How values are read from text and printed. */
 typedef struct {
     /* Checks `text` and stores its value at `field`; field NULL: checks only. `label` names the
      * option at the beginning of an error message. */
@@ -15,6 +16,7 @@ typedef struct {
     void (*print)(const option_spec *spec, const void *field, size_t size, char *text);
 } option_type;
 
+/* A line of the table. Members that do not concern its type are 0. */
 struct option_spec {
     const char *name;
     const option_type *type;

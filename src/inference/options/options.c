@@ -19,9 +19,11 @@
  * The first line of a family is its default link. R's default for Gamma is 1/mean, which allows
  * negative means; here it is the logarithm. */
 
-#define NAME_SIZE    48
-#define FAMILIES_MAX 32
+#define NAME_SIZE    48 /* bytes of the name of a family or link; longer ones are unknown */
+#define FAMILIES_MAX 32 /* families, or links of one */
 
+/* A family and link of R, rstanarm or brms, and the model it stands for. The lines of a family
+ * are neighbours, its default link first. */
 typedef struct {
     const char *name, *link, *model;
 } family_line;
@@ -319,10 +321,11 @@ sbps_status options_copy(const sbps_options *from, sbps_options **out, sbps_erro
  * Options given before the file is read take precedence; the file's values are checked all the
  * same. */
 
-#define FILE_LABEL_SIZE 300
-#define LINE_SIZE       65536
-#define FILE_LINES_MAX  1000000
+#define FILE_LABEL_SIZE 300     /* bytes of "FILE:LINE: NAME" */
+#define LINE_SIZE       65536   /* bytes of a line; longer ones are refused */
+#define FILE_LINES_MAX  1000000 /* lines; devices have no end */
 
+/* A config file being read. */
 typedef struct {
     sbps_options *options;
     const char *path;

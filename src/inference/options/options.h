@@ -13,6 +13,9 @@
 #define REAL_AUTO NAN      /* "auto": test with isnan */
 #define SIZE_AUTO SIZE_MAX /* "auto"; 0 is a valid value of --warmup */
 
+/* The values of all options; text is owned. A member has the name of its option, whose
+ * meaning, unit and range are in option_table.c. What is "auto" is decided by plan_make and
+ * autotune.c. */
 struct sbps_options {
     /* data and model */
     char *model, *family, *formula, *target, *features, *categorical, *exclude, *reference,

@@ -5,6 +5,7 @@
 
 #include "posterior/full/posterior.h"
 
+/* The point of a file; all 0: no file. */
 typedef struct {
     double *w;         /* dim, coordinates of the posterior (log sigma, not sigma) */
     double *precision; /* dim * dim: inverse of the file's covariance; NULL: none */

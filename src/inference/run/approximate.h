@@ -6,20 +6,22 @@
 #include "inference/options/options.h"
 #include "posterior/mode/laplace.h"
 
+/* The mode of sbps.h. */
 struct sbps_mode {
     sbps_options *options; /* own copy */
     char *target;
     posterior *u; /* NULL after the search: it borrows the caller's table */
     size_t dim;
-    char **names, **coordinates;
-    double *values; /* of the parameters as reported; the coordinates are m->w */
+    char **names, **coordinates; /* dim: sigma; log(sigma) */
+    double *values;              /* of the parameters as reported; the coordinates are m->w */
     mode *m;
     nll_distribution nll;
 };
 
+/* The normal approximation of sbps.h. */
 struct sbps_laplace {
-    const sbps_mode *of;
-    double *covariance, *sd;
+    const sbps_mode *of;     /* borrowed */
+    double *covariance, *sd; /* of the coordinates: dim * dim, dim */
 };
 
 /* Searches for the mode with the options of map and laplace. SBPS_NO_MODE: there is none, with

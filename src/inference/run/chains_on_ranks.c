@@ -595,6 +595,7 @@ sbps_status ranks_average_values(const sbps_run *run, result *r, sbps_error *err
  * memory except the mini-batch of the last observation, which is replaced by other rows. A
  * single process can resume such a run too, as one rank. */
 
+/* A damaged or forged checkpoint must not make the run allocate without limit. */
 #define CHAINS_MAX ((uint64_t)1 << 24)
 
 rank_record restart_record(const sbps_run *run)

@@ -138,7 +138,7 @@ static bool is_rowless(const sbps_run *run)
     return run->plan->model->facts.no_rows;
 }
 
-#define NAMED_MAX ((size_t)6)
+#define NAMED_MAX ((size_t)6) /* parameters named in a line; the others are counted */
 
 /* Prints why the coefficient of column j is bounded on one side only: all rows in which the
  * column is not 0 have the same response. */
@@ -311,6 +311,7 @@ static void describe_slopes(const sbps_run *run, text *out)
              s.sds, s.mean);
 }
 
+/* The information about a sd grows with the number of levels less one. */
 #define FEW_LEVELS ((size_t)4)
 
 /* Warns if a factor has too few levels to estimate its standard deviation. */

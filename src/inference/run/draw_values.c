@@ -23,27 +23,28 @@
 #define TRANSFORMED_WORK 4e9 /* for exact values where nothing else is possible, */
 #define NOISY_WORK       2e9 /* and for a round of batches */
 #define FIRST_BATCH      ((size_t)64)
-#define GROWTH           4
+#define GROWTH           4    /* factor from one batch size to the next */
 #define NOISE_FRACTION   0.05 /* noise relative to the scatter of U that is small enough */
-#define CHECKS           ((size_t)8)
+#define CHECKS           ((size_t)8) /* draws evaluated exactly */
 #define CHECKS_LONG      ((size_t)3) /* in a long table, where each is slow */
 #define LONG_TABLE       ((size_t)100000)
 #define HUGE_TABLE       ((size_t)1000000000) /* one pass takes minutes */
 #define CHECK_LIMIT      3.0 /* rms of error / estimated error that chance may produce */
-#define NODES            3
+#define NODES            3   /* Gauss-Legendre nodes from 0 to 1, exact for degree 5 */
 
 static const double node[NODES] = {0.1127016653792583, 0.5, 0.8872983346207417};
 static const double node_weight[NODES] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
 
+/* The draws and what their values are computed by. */
 typedef struct {
     const sbps_run *run;
     result *r;
     const control *cv;
-    control *own; /* created here; NULL: borrowed from the run */
-    minibatch gauge;
-    arena memory;
-    double *q;      /* dim: w - w_0 */
-    double at_zero; /* U(w_0) + log p(w_0) */
+    control *own;    /* created here; NULL: borrowed from the run */
+    minibatch gauge; /* batches of its own: the chains' are not disturbed */
+    arena memory;    /* of gauge and q */
+    double *q;       /* dim: w - w_0 */
+    double at_zero;  /* U(w_0) + log p(w_0) */
 } valuer;
 
 /* Draw i over all chains. */

@@ -16,14 +16,15 @@
 #include <math.h>
 #include <string.h>
 
-#define GROUPS_AT_A_TIME ((size_t)256)
+#define GROUPS_AT_A_TIME ((size_t)256)     /* in a block, distributed over the workers */
 #define HELD             ((size_t)1 << 25) /* draws in memory, unless one group has more */
 #define DRAWS_MIN        1000.0 /* smallest number of draws per summary, all chains together */
 #define DRAWS_ALL_MIN    1e6    /* draws over all groups below which all of them are used */
 
+/* Drawing the effects of all groups, block by block. */
 typedef struct {
     const sbps_run *run;
-    const void *self;
+    const void *self;              /* instance of the model of groups */
     size_t max_effects, at_a_time; /* largest number of effects of a group; groups per block */
     size_t groups, chains, draws;  /* draws: per chain */
     size_t *order;                 /* groups in the order of their levels */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECENTRE_MAX       8
+#define RECENTRE_MAX       8   /* searches for the mode */
 #define RECENTRE_TOLERANCE 0.1 /* posterior sd: change at which recentring has converged */
 
 sbps_status groups_ready(const posterior *u, bool has_start, sbps_error *err)
@@ -56,9 +56,9 @@ static sbps_status recentre_at_mode(const posterior *u, const mode_request *how,
     return status;
 }
 
-#define RESCUES_MAX   40
-#define RESCUE_STEPS  ((size_t)10)
-#define RESCUE_ENOUGH 1e-3 /* posterior sd from the mode */
+#define RESCUES_MAX   40           /* recentrings */
+#define RESCUE_STEPS  ((size_t)10) /* Newton steps between two of them */
+#define RESCUE_ENOUGH 1e-3         /* posterior sd from the mode */
 
 /* Approaches the mode by a few Newton steps between recentrings. Needed if the data determine
  * the effects much more strongly at the mode than at the start: the path is then a narrow
@@ -163,6 +163,7 @@ sbps_status groups_choose_nodes(const posterior *u, const mode_request *how, mod
 #define STEPS              ((size_t)60) /* Lanczos steps */
 #define EFFECT_WORK        40.0         /* work per effect of its transformation and pullback */
 
+/* A point at which products with the Hessian are taken. */
 typedef struct {
     const posterior *u;
     const double *w;

@@ -20,13 +20,15 @@
 #include <pthread.h>
 #include <string.h>
 
-#define CANDIDATES_MAX ((size_t)16)
+#define CANDIDATES_MAX ((size_t)16) /* groups for which (1) is evaluated */
 
+/* A group that may be influential. */
 typedef struct {
     size_t group;
     double reach; /* |L^-1 g| */
 } candidate;
 
+/* The groups of largest reach so far. Several threads insert: `lock` guards list and count. */
 typedef struct {
     const sbps_run *run;
     candidate candidates[CANDIDATES_MAX]; /* sorted, largest first */

@@ -35,15 +35,16 @@
 #define ZLIB_CONST /* its input is const */
 #include <zlib.h>
 
-#define DIM_MAX    1000000
-#define NUMBER_MAX 32    /* characters of a number and its comma */
-#define ROW_BYTES  65536 /* bytes compressed at a time */
+#define DIM_MAX    1000000 /* columns of a simulated table */
+#define NUMBER_MAX 32      /* characters of a number and its comma */
+#define ROW_BYTES  65536   /* bytes compressed at a time */
 
 /* ---- output, compressed by gzip if the name ends in .gz ---- */
 
+/* A file being written, perhaps compressed. */
 typedef struct {
     atomic_file file;
-    bool pressed;
+    bool pressed; /* through `press` */
     z_stream press;
     unsigned char out[ROW_BYTES];
 } writer;
@@ -130,6 +131,7 @@ static char *put_target(char *at, const model_kind *model, double y)
 
 /* ---- the recipe ---- */
 
+/* How the rows of a synthetic table are made. */
 typedef struct {
     const model_kind *model;
     size_t rows, dim, columns;
@@ -326,7 +328,7 @@ sbps_status simulate_table(const char *name, size_t row_count, size_t dim, uint6
 
 /* Memory for the shuffle by default; the rest is left to the page cache. */
 #define SHUFFLE_FRACTION 0.25
-#define MEMORY_MAX       0x1p30
+#define MEMORY_MAX       0x1p30 /* bytes */
 
 /* SBPS_BAD_ARG if the last of several file names is an existing file that is not a table: it
  * was perhaps meant as an input. */

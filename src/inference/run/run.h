@@ -3,7 +3,7 @@
  *
  *   set_up, group_mode      everything before the first round; the mode of models with groups
  *   chain, chains_on_ranks  memory, starts and rounds of chains; chains of several processes
- *   warmup, replan, stop    decisions between rounds: end of warm-up, new settings, end of the run
+ *   warmup, replan, stop    decisions between rounds: settings, end of warm-up and of the run
  *   run_files               checkpoints, skeletons and traces
  *   collect                 the result, with parts by derived_quantities, draw_values,
  *                           group_effects, influential and stated_bias
@@ -27,6 +27,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+/* The table of sbps.h. Runs share it and change nothing but these counters. */
 struct sbps_table {
     rows *data;
     atomic_ullong *visited; /* rows read by runs on this table */
@@ -48,6 +49,8 @@ typedef struct {
     observation_sink watch;
 } tracer;
 
+/* A chain. Its handles (batches, s, m, b, d) point into `memory`. After a checkpoint was read
+ * into the memory, chains_restore sets what is not in it. */
 typedef struct {
     arena memory; /* everything that changes while the chain runs; saved in checkpoints */
     chain_state *state;
@@ -63,6 +66,7 @@ typedef struct {
     tracer trace;
 } chain;
 
+/* PHASE_DONE: a stopping rule was met. */
 typedef enum { PHASE_WARMUP, PHASE_SAMPLING, PHASE_DONE } run_phase;
 
 /* Progress and decisions of the run. Pointer-free: block "run" of the checkpoint. */
@@ -98,6 +102,7 @@ typedef struct {
     strata_tally tally;
 } spare_parts;
 
+/* When as many readings are full, every second one is dropped. */
 enum { TIMESTAMPS_MAX = 128 };
 
 /* Clock readings at the end of sampling rounds, see collect.h. */
@@ -171,6 +176,8 @@ typedef struct {
     bool checkpoint_failed;                  /* the last one */
 } run_output;
 
+/* The run of sbps.h. After set-up, plan, control variate and strata change in warm-up only
+ * (replan.c). */
 struct sbps_run {
     const sbps_table *table; /* borrowed */
     sbps_options *options;   /* own copy */
@@ -188,8 +195,7 @@ struct sbps_run {
     run_ranks ranks;
     row_effects influential; /* rows that shift a posterior mean; in influential_rows */
     row_effect influential_rows[EFFECTS_MAX];
-    bool
-        prefers_nuts; /* set-up stopped: sampling all group effects is cheaper than integrals */
+    bool prefers_nuts; /* set-up stopped: nuts on all group effects is cheaper than integrals */
     size_t chain_count;
     chain *chains;
     moments *moments_of; /* chain_count: copies of the chains' handles, for pooling */

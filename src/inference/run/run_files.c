@@ -82,8 +82,8 @@ static sbps_status trace_after_round(sbps_run *run, sbps_error *err)
  * index, kind and flag is compared with what this run can have written before it is used, and
  * numbers with their range. */
 
-#define FARTHEST   1e9
-#define EPOCHS_MAX 62 /* of warm-up: they double, and rounds are counted in 64 bits */
+#define FARTHEST   1e9 /* posterior sd */
+#define EPOCHS_MAX 62  /* of warm-up: they double, and rounds are counted in 64 bits */
 
 /* Checks the state of a chain. */
 static void inspect_chain_state(const chain_state *s, inspection *x)
@@ -219,6 +219,7 @@ static sbps_status inspect_checkpoint(sbps_run *run, const char *path,
 /* Options with a file whose content affects the path; a model is a file if its name has a
  * slash. */
 static const char *const named_files[NAMED_FILES] = {"covariance", "model"};
+/* Begins the line with the hash of such a file, so that a checkpoint names what has changed. */
 #define CONTENT_OF "content of --"
 
 /* Hashes these files at set-up; later changes have no effect on the run. */

@@ -28,9 +28,10 @@ typedef struct {
     char text[TEXT_SIZE];
 } first_failure;
 
+/* Instance of the model. */
 typedef struct {
     sbps_model_function call;
-    const char *label;
+    const char *label; /* of messages */
     const rows *data;
     size_t dim;
     first_failure *failure;

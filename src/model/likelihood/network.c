@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNITS_MAX 10000
+#define UNITS_MAX 10000 /* of a layer */
 /* Sizes of hidden layers by default. */
 #define HIDDEN "4"
 /* Prior sds of a unit's input: in hidden layers, and in the last. */

@@ -20,8 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Instance of the model. */
 typedef struct {
-    void *library;
+    void *library; /* handle of dlopen */
     sbps_model_table call;
     const rows *data;
     size_t dim;

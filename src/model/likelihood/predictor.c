@@ -19,6 +19,7 @@
 #define SCALE_MIN 1e-150
 #define SCALE_MAX 1e150
 
+/* Instance of a model of form (1) of model.h. */
 typedef struct {
     const model_kind *kind;
     const rows *data;

@@ -15,11 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GOAL             0.005 /* largest move, in posterior sds */
-#define GOAL_POLYNOMIAL  0.01  /* of rule and polynomials together */
-#define POINTS_MAX       4096.0
+#define GOAL             0.005       /* largest move, in posterior sds */
+#define GOAL_POLYNOMIAL  0.01        /* of rule and polynomials together */
+#define POINTS_MAX       4096.0      /* of all levels' grids together */
 #define POSTERIOR_POINTS ((size_t)3) /* where gradients are compared */
-/* Groups are in random order: the first ones represent all. */
+/* Groups are in random order: the first ones represent all. As many as have ROWS_ENOUGH rows
+ * together are evaluated, but at least GROUPS_MIN. */
 #define ROWS_ENOUGH 1e5
 #define GROUPS_MIN  ((size_t)64)
 

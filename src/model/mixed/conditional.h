@@ -16,8 +16,8 @@
 #include "core/rng.h"
 #include "model/mixed/group_polynomial_fit.h"
 
-#define POINT_LANES   ((size_t)64)
-#define PROPOSALS_MAX ((size_t)10)
+#define POINT_LANES   ((size_t)64) /* points side by side */
+#define PROPOSALS_MAX ((size_t)10) /* of a draw */
 
 /* Numbers of the points phi that are the same for all groups; owns its arrays. */
 typedef struct {

@@ -8,10 +8,8 @@ typedef struct {
     size_t begin, row; /* columns begin..row are not 0 */
     double sd;
     double p[LEVEL_EFFECTS_MAX]; /* by column; 0: independent */
-    size_t at
-        /* by column: index of the coordinate of p, and in its own column of log sd; NOWHERE:
-         * none */
-        [LEVEL_EFFECTS_MAX];
+    /* by column: index of the coordinate of p, and in its own column of log sd; NOWHERE: none */
+    size_t at[LEVEL_EFFECTS_MAX];
 } factor_row;
 
 #define NOWHERE SPREAD_MAX
@@ -52,6 +50,8 @@ static double entry(const factor_row *r, size_t j, const unsigned *times)
     return value;
 }
 
+/* The entries of the row, differentiated `times` as in `entry`; 0 in the columns of other
+ * terms. */
 static void fill_factor_row(const factor_row *r, const unsigned *times, double *out)
 {
     for (size_t j = 0; j < LEVEL_EFFECTS_MAX; j++)

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LEVEL_EFFECTS_MAX GROUP_EFFECTS
+#define LEVEL_EFFECTS_MAX GROUP_EFFECTS /* effects of a level, over all terms */
 #define SPREAD_MAX        (LEVEL_EFFECTS_MAX * (LEVEL_EFFECTS_MAX + 1) / 2)
 
 /* One coordinate. */

@@ -24,9 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES      ((size_t)10)
-#define TRIES_MANY ((size_t)3) /* for groups of many rows */
-#define MANY       ((size_t)200)
+#define TRIES      ((size_t)10)  /* proposals of a draw */
+#define TRIES_MANY ((size_t)3)   /* for groups of many rows */
+#define MANY       ((size_t)200) /* rows */
 /* degrees of freedom of the t, whose tails must be heavier than those of any group */
 #define FREEDOM 8
 
@@ -214,6 +214,7 @@ void mixed_by_level(const void *self, size_t *groups)
 #define NUMBERS_PER_ROW        ((size_t)800)
 #define NUMBERS_PER_EVALUATION ((size_t)6000)
 
+/* What all groups have in common. Constant while groups are drawn, so that threads share it. */
 struct effects_sampler {
     const mixed *m;
     size_t count, effects_max; /* points; effects of a group */

@@ -45,10 +45,9 @@ typedef struct {
     double *hessian;   /* dim * dim, lower triangle */
     double *pull;      /* points * effects: sum_i weight_i d log p_i/d eta z_i */
     double *curvature; /* points * effects^2: sum_i c_ik z_i z_i' */
-    double
-        /* points * auxiliaries * effects: sums of second derivatives by eta and auxiliary,
-         * times z_i */
-        *cross;
+    /* points * auxiliaries * effects: sums of second derivatives by eta and auxiliary, times
+     * z_i */
+    double *cross;
     /* rows of a block: weights of x_i in the columns of (2), one coordinate after another, the
      * first for beta */
     double *weigh;

@@ -248,7 +248,7 @@ double normalise_log_weights(size_t n, double *x)
 
 #define NEAR_ENOUGH 0.03 /* a step of at most this many sds is taken and ends the search */
 #define STEPS_MAX   60
-#define HALVINGS    30
+#define HALVINGS    30 /* of a step, at most */
 
 /* The derivatives of the log integrand h by v. */
 typedef struct {

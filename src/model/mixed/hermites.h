@@ -13,6 +13,7 @@
 #define HERMITES_MAX    ((size_t)126) /* five axes, degree 4 */
 #define NO_TERM         HERMITES_MAX
 
+/* The terms, ordered by degree: those of degree 0 to k are the first upto[k]. */
 typedef struct {
     size_t axes, degree, terms;
     size_t upto[HERMITES_DEGREE + 1];              /* number of terms of at most each degree */

@@ -39,8 +39,8 @@ typedef struct {
 
 #define PRIOR_SD       "student_t(3,0,2.5)"
 #define PRIOR_COR      "lkj(2)"
-#define PRIOR_STANDARD "normal(0,1)"
-#define START_SD       0.5 /* in its unit */
+#define PRIOR_STANDARD "normal(0,1)" /* of eta: part of the model, not a choice */
+#define START_SD       0.5           /* in its unit */
 
 /* Finds the place of a coordinate of a crossed factor. */
 static bool find_other(const mixed *m, size_t j, coordinate_place *out)

@@ -287,6 +287,7 @@ void nested_draw(group_view *v, rng *r, double *out)
  * scale over the sd of a column; absolute for log sds. */
 #define HESSIAN_STEP 0.02
 
+/* The arrays of a Hessian by differences. */
 typedef struct {
     group_view *v;
     size_t dim;                      /* number of coordinates */

@@ -9,8 +9,8 @@
 
 #include "model/mixed/nested.h"
 
-#define Q          LEVEL_EFFECTS_MAX
-#define DRAW_TRIES ((size_t)10) /* proposals of a draw */
+#define Q          LEVEL_EFFECTS_MAX /* for arrays of a level's effects */
+#define DRAW_TRIES ((size_t)10)      /* proposals of a draw */
 
 /* What is computed of integrals besides their logarithm and d log m/d eta. */
 typedef struct {

@@ -22,7 +22,7 @@
 
 const prior_kind *const prior_kinds[] = {PRIOR_KINDS(KIND_LISTED) NULL};
 
-#define MAX_PATTERN 96
+#define MAX_PATTERN 96 /* bytes of a form such as "student_t(df,mean,scale)" */
 
 const prior_kind *prior_find(const char *name)
 {

@@ -6,7 +6,7 @@
 #include "core/coordinate_scale.h"
 #include "core/status.h"
 
-#define PRIOR_MAX_NUMBERS 5
+#define PRIOR_MAX_NUMBERS 5 /* numbers of any kind */
 /* Lower limit of 1 - x^2 for a correlation x, so that its logarithm and inverse stay finite. */
 #define PRIOR_REST 1e-15
 
@@ -55,6 +55,7 @@ extern const prior_kind *const prior_kinds[]; /* NULL at the end */
 /* The kind of this name; NULL: unknown. */
 const prior_kind *prior_find(const char *name);
 
+/* A prior: a kind and its numbers, in the order of number_names. */
 typedef struct {
     const prior_kind *kind;
     double theta[PRIOR_MAX_NUMBERS];
