@@ -309,7 +309,7 @@ static sbps_status record_effects(const sbps_run *run, const effect_check *seen,
 sbps_status derived_show(const sbps_run *run, bool effects, result *r, sbps_error *err)
 {
     if (none_derived(run->target)) return SBPS_OK;
-    /* while the run advances its live page is updated repeatedly: only few effects are computed */
+    /* while the run advances its live page is updated repeatedly: many effects would delay it */
     bool affordable = run->state.phase == PHASE_DONE ||
                       (double)r->dim * (double)r->chains * (double)r->draws <= EFFECTS_LIVE_MAX;
     derived_job j = {

@@ -175,7 +175,7 @@ static sbps_status valuer_open(valuer *v, sbps_error *err)
         v->cv = v->own;
     }
     if (status != SBPS_OK) return status;
-    /* U at the control variate's reference, which is known from set-up unless warm-up moved it */
+    /* U at the control variate's reference: known from set-up, unless warm-up moved that */
     v->at_zero = run->reference->value;
     if (memcmp(v->cv->w, run->reference->w, u->dim * sizeof *v->cv->w))
         status = posterior_value(u, v->cv->w, &v->at_zero, err);

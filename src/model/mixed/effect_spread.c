@@ -8,7 +8,7 @@ typedef struct {
     size_t begin, row; /* columns begin..row are not 0 */
     double sd;
     double p[LEVEL_EFFECTS_MAX]; /* by column; 0: independent */
-    /* by column: index of the coordinate of p, and in its own column of log sd; NOWHERE: none */
+    /* by column: index of the coordinate of p, in its own column of log sd; NOWHERE: none */
     size_t at[LEVEL_EFFECTS_MAX];
 } factor_row;
 

@@ -24,7 +24,7 @@
  *   nested, nested_*      the same with nested factors: integrals within integrals
  *   crossed_*             factors whose effects are coordinates beside an integral
  *   joint, joint_*        models all of whose effects are coordinates
- *   hermites, group_polynomial, group_polynomial_fit   polynomials in place of long groups' rows
+ *   hermites, group_polynomial, group_polynomial_fit   polynomials in place of rows
  *   choose_nodes          quadrature points that are enough, and whether polynomials are
  *   conditional, group_effects   draws of effects given phi, after the run */
 #ifndef MODEL_MIXED_H
@@ -50,7 +50,7 @@ size_t mixed_explicit(const rows *groups);
  * from then on. On failure data remains the caller's. */
 sbps_status grouped_rows(rows *data, rows **out, sbps_error *err);
 
-/* ---- accuracy of the integrals; all before chains run ---- */
+/* ---- accuracy of the integrals; all before chains run: choose_nodes.c ---- */
 
 /* The quadrature rule in use. */
 typedef struct {
@@ -66,14 +66,15 @@ typedef struct {
  * the log-likelihood by little. */
 sbps_status mixed_fit_polynomials(void *self, const rows *groups, const double *w,
                                   const double *factor, sbps_error *err);
-/* Are groups long enough for that, and are no factors crossed? */
+/* Are groups long enough for that, and are no factors crossed? (group_polynomial_fit.c) */
 bool mixed_can_fit_polynomials(const void *self);
 /* Chooses the number of nodes that is enough around w, with `factor` as above, and whether
  * polynomials are accurate enough; *out describes the result. */
 sbps_status mixed_choose_nodes(void *self, const rows *groups, const double *w,
                                const double *factor, quadrature *out, sbps_error *err);
 
-/* ---- standardisation of effects that are coordinates; before chains run ---- */
+/* ---- standardisation of effects that are coordinates; before chains run: crossed_effects.c,
+ * and joint.c for joint models ---- */
 
 /* Does an opened model have effects among its coordinates? */
 bool mixed_crossed(const void *self);
@@ -98,7 +99,7 @@ typedef struct {
     bool correlated;
 } uncentred_slope;
 
-/* The slope whose column's mean is farthest from 0. Reads all rows. */
+/* The slope whose column's mean is farthest from 0 (centring.c). Reads all rows. */
 uncentred_slope mixed_farthest(const void *self);
 
 /* ---- for the files of this folder ---- */

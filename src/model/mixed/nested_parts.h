@@ -82,8 +82,6 @@ static inline bool nested_is_innermost(const nested_integral *x, size_t l)
     return l + 1 == LEVELS_MAX || l + 1 >= x->m->levels;
 }
 
-/* ---- nested.c ---- */
-
 /* ---- nested_integrate.c ---- */
 
 /* Empties a list. */
