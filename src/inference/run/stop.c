@@ -18,8 +18,8 @@
 #define RHAT_WAIT  4.0 /* times the ESS goal, at most */
 #define RHAT_APART 1.5 /* R-hat of the path above which chains are in separate modes */
 #define WORK_ROWS  ((size_t)20000) /* largest small table of groups */
-/* Limits of work for ESS 400, in numbers multiplied: with one factor, about 8 seconds, */
-#define WORK_ONE     1.8e10
+/* Limits of work for ESS 400, in numbers multiplied: with one factor, about 7 seconds, */
+#define WORK_ONE     1.5e10
 #define WORK_SEVERAL 1.05e11 /* with several factors, about 50 seconds */
 /* cost of a number multiplied in an integral over effects, relative to one of a row */
 #define INTEGRAL_COST 4.5
@@ -144,15 +144,19 @@ typedef struct {
     double ess;  /* smallest, bulk or tail; computed if R-hat meets its goal */
 } agreement;
 
-/* Includes parameter j, from the first `fewest` draws of each chain. */
+/* Includes parameter j, from the first `fewest` draws of each chain, as it is reported: R-hat of
+ * the distances from the median depends on the scale. */
 static void add_parameter(const sbps_run *run, size_t j, size_t fewest, double *scratch,
                           agreement *all)
 {
     size_t d = run->target->dim, count = run->chain_count;
+    bool logarithm = run->target->scale[j] == SCALE_LOG;
     draw_summary s;
     for (size_t c = 0; c < count; c++)
-        for (size_t i = 0; i < fewest; i++)
-            scratch[c * fewest + i] = run->chains[c].d.w[i * d + j];
+        for (size_t i = 0; i < fewest; i++) {
+            double w = run->chains[c].d.w[i * d + j];
+            scratch[c * fewest + i] = logarithm ? exp(w) : w;
+        }
     sbps_status status = summarize_draws(count, fewest, scratch, &s, NULL);
     bool known = status == SBPS_OK && !isnan(s.rhat);
     all->rhat = known ? fmax(all->rhat, s.rhat) : INFINITY;
