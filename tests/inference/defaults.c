@@ -33,15 +33,17 @@ TEST(the_default_pools_the_variance_and_the_paper_does_not)
     CHECK(parse_band_settings("paper pool-variance=on").pool == ours.pool);
 }
 
-/* Both: slope prior from the Hessian, variance of all observations, the bounce's batch again,
- * an auxiliary observation if needed. */
-TEST(the_slope_prior_is_the_same_by_default_and_with_paper)
+/* Both: variance of all observations, the batch of a bounce again, an auxiliary observation if
+ * needed. The slope prior of --paper is the paper's. */
+TEST(slope_priors_of_the_default_and_of_the_paper)
 {
     for (size_t i = 0; i < 2; i++) {
         band_settings s = parse_band_settings(i ? "paper" : "");
-        CHECK(s.slope_prior == SLOPE_HESSIAN && !s.rejected_evidence && !s.fresh_bounce);
+        CHECK(s.slope_prior == (i ? SLOPE_LEARNED : SLOPE_HESSIAN));
+        CHECK(!s.rejected_evidence && !s.fresh_bounce);
         CHECK(s.auxiliary == 0 && !s.auxiliary_always);
     }
+    CHECK(parse_band_settings("paper slope-prior=hessian").slope_prior == SLOPE_HESSIAN);
     CHECK(parse_band_settings("slope-prior=learned").slope_prior == SLOPE_LEARNED);
     CHECK(parse_band_settings("paper slope-prior=wide").slope_prior == SLOPE_WIDE);
     CHECK(parse_band_settings("slope-evidence=rejected").rejected_evidence);

@@ -439,10 +439,9 @@ static const option_spec last_lines[] = {
      .help = "Tolerated bias, in posterior standard deviations."},
     {SWITCH("paper", paper), SAMPLER,
      .help = "The algorithm as published: k=3, mini-batches of 100 random rows, variance from "
-             "the last mini-batch, steps of 0.01 over the band; no lack-of-fit term, horizon, "
-             "control variate, metric, refreshment or tuning. One difference: the slope prior "
-             "starts at the scale of the Hessian (--slope-prior learned: as in the paper; "
-             "wide: as in the authors' program). Other options you give still apply."},
+             "the last mini-batch, steps of 0.01 over the band, --slope-prior learned; no "
+             "lack-of-fit term, horizon, control variate, metric, refreshment or tuning. Other "
+             "options you give still apply."},
     {CHOICE("lack-of-fit", lack_of_fit, "auto|on|off", "auto"), SAMPLER,
      .help =
          "Widen the band by the part of the rate that the linear regression does not explain."},
@@ -470,8 +469,9 @@ static const option_spec last_lines[] = {
     {CHOICE("slope-prior", slope_prior, "hessian|learned|wide", "hessian"), SAMPLER,
      .help = "Prior of the slope of the rate. hessian: starts at the curvature along the "
              "segment and is learned in units of it. learned: one prior for all directions, "
-             "learned from an uninformative start, as in the paper. wide: variance 1e5 around "
-             "the mean of all slopes fitted so far, as in the authors' program."},
+             "learned from an uninformative start, as in the paper (default with --paper). "
+             "wide: variance 1e5 around the mean of all slopes fitted so far, as in the "
+             "authors' program."},
     {CHOICE("slope-evidence", slope_evidence, "all|rejected", "all"), SAMPLER,
      .help = "Observations from which the slope prior learns: all of a segment, or all but the "
              "one that ended it."},

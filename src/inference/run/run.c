@@ -37,6 +37,13 @@ double now(void)
 
 /* ---- creation and destruction ---- */
 
+/* With --paper the slope prior is the paper's, unless another is given. */
+static sbps_status complete_paper(sbps_options *o, sbps_error *err)
+{
+    if (!o->paper || option_given(o, "slope-prior")) return SBPS_OK;
+    return options_set(o, "slope-prior", "learned", err);
+}
+
 /* Creates a run and sets it up. no_integrals: reason for sampling all group effects, or NULL.
  * *out is set even if set-up fails. */
 static sbps_status create(const sbps_table *table, const sbps_options *options,
@@ -49,6 +56,7 @@ static sbps_status create(const sbps_table *table, const sbps_options *options,
     run->ranks.error = run->ranks.bias = NAN;
     atomic_init(&run->interrupt, false);
     sbps_status status = options_copy(options, &run->options, err);
+    if (status == SBPS_OK) status = complete_paper(run->options, err);
     if (status != SBPS_OK) return status;
     run->options->no_integrals = no_integrals;
     status = run_set_up(run, err); /* creates run->target */
