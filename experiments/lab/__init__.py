@@ -6,4 +6,4 @@
 
 plot.gp, which draws the tables, and page.md, its section of docs/paper.md."""
 from lab.bench import Lab, Failure  # noqa: F401
-from lab.series import acf, ess, mean_error  # noqa: F401
+from lab.series import acf, ess, mean_error, median_error, near_limit  # noqa: F401

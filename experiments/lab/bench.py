@@ -11,6 +11,7 @@ import numpy
 
 from lab.runs import Run
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 LEVELS = ("smoke", "quick", "full")
 
 
@@ -110,16 +111,25 @@ class Lab:
         """What page.md may ask by {if:key} ... {else} ... {end}: a sentence that states a result stands or falls with it."""
         self.facts.append((key, "yes" if true else "no", "", "condition"))
 
-    def claim(self, key, text, holds, found, why="", partly=False):
-        """One of the paper's claims: `text` in our words, `found` our numbers, `why` the reason for a verdict that is
-        not plain. `holds` and `partly` come from the numbers."""
-        verdict = "holds" if holds else "holds in part" if partly else "does not hold"
-        self.claims.append((key, text, verdict, found, why))
+    def claim(self, key, text, holds, found, why="", partly=False, unsure=False, numbers=""):
+        """A claim of the paper and its verdict, which `holds`, `partly` and `unsure` decide from the results.
 
-    def finish(self):
+        text      the claim in at most 30 words
+        found     the result that decides, in at most 30 words
+        why       the reason for a verdict that is not obvious: a sentence or two
+        unsure    the result is within two standard errors of the limit: the verdict is "inconclusive"
+        numbers   all other results: paragraphs or a table in Markdown, folded on the page"""
+        verdict = "inconclusive" if unsure else "holds" if holds else "holds in part" if partly else "does not hold"
+        self.claims.append((key, text, verdict, found, why, numbers))
+
+    def finish(self, minutes):
+        """Writes facts and claims; `minutes` of processor time were used."""
         self.fact("level", self.level)
+        self.fact("minutes", minutes)
+        for key, words in (("commit", ["git", "-C", HERE, "rev-parse", "--short", "HEAD"]), ("date", ["date", "+%F"])):
+            self.fact(key, subprocess.run(words, capture_output=True, text=True).stdout.strip() or "unknown")
         self.table("facts", ["key", "value", "error", "unit"], self.facts)
-        self.table("claims", ["key", "claim", "verdict", "found", "why"], self.claims)
+        self.table("claims", ["key", "claim", "verdict", "found", "why", "numbers"], self.claims)
 
 
 def number(cell):

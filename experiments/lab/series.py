@@ -27,3 +27,20 @@ def mean_error(values):
     values = numpy.asarray(values, float)
     error = values.std(ddof=1) / numpy.sqrt(len(values)) if len(values) > 1 else numpy.nan
     return float(values.mean()), float(error)
+
+
+def median_error(values):
+    """Median over runs and its standard error, from the quartiles where they are finite: lost runs, which
+    may be infinite, count but do not drown the others. Not finite if half of the runs are lost."""
+    values = numpy.sort(numpy.asarray(values, float))
+    finite = values[numpy.isfinite(values)]
+    middle = float(numpy.median(values)) if 2 * len(finite) > len(values) else numpy.inf
+    if len(finite) < 3 or not numpy.isfinite(middle):
+        return middle, numpy.nan
+    spread = float(numpy.median(numpy.abs(finite - middle)))
+    return middle, 1.2533 * 1.4826 * spread / numpy.sqrt(len(values))
+
+
+def near_limit(pair, limit):
+    """True if a result (value, standard error) is within two standard errors of a limit: no verdict."""
+    return bool(abs(pair[0] - limit) < 2 * numpy.nan_to_num(pair[1]))

@@ -319,7 +319,7 @@ def unavailable(lab, sentence):
     for key in sorted({key.partition(".")[0] for key in re.findall(r"\{([a-z][A-Za-z0-9_.-]*)\}", text)} - {"else", "end"}):
         lab.fact(key, "(not run)")
     for key, text in CLAIMS.items():
-        lab.claims.append((key, text, "not run", sentence, ""))
+        lab.claims.append((key, text, "not run", sentence, "", ""))
 
 
 def run(lab):
