@@ -492,10 +492,10 @@ static void advance_in_step(sbps_run *run)
 
 bool chains_round(sbps_run *run)
 {
+    set_deadline(run); /* before any round is judged complete */
     /* a round cut short by an interrupt is completed by the run that resumes it */
     if (round_complete(run)) {
         for (size_t i = 0; i < run->chain_count; i++) run->chains[i].state->events = 0;
-        set_deadline(run);
         if (run->ranks.among) ranks_begin_round(run);
     }
     if (run->ranks.among && ranks_in_step(run))
