@@ -49,11 +49,15 @@ set logscale xy; set xrange [4:400]; set xtics (5, 20, 80, 320); set yrange [0.5
 set key top left reverse Left
 measured = int(system("wc -l < '".dir."/cost.csv'")) > 1
 cost(place, what) = only(column(what), strcol('place'), place)
-plot x/1.0 with lines lw 1.5 dt 2 lc rgb grey title 'd', 1 with lines lw 1 lc rgb '#444444' notitle, \
-     for [i=1:measured] dir.'/cost.csv' using 'd':(cost('cache', 'ratio_kept')) with linespoints lw 2 lc rgb green pt 4 ps 1.3 title 'kept, cache', \
-     for [i=1:measured] '' using 'd':(cost('memory', 'ratio_kept')) with linespoints lw 2 lc rgb orange pt 4 ps 1.3 title 'kept, memory', \
-     for [i=1:measured] '' using 'd':(cost('cache', 'ratio')):(cost('cache', 'ratio_error')) with yerrorlines lw 2 lc rgb blue pt 7 ps 1.2 title 'fresh, cache', \
-     for [i=1:measured] '' using 'd':(cost('memory', 'ratio')):(cost('memory', 'ratio_error')) with yerrorlines lw 2 lc rgb red pt 7 ps 1.2 title 'fresh, memory'
+if (measured) {
+    plot x/1.0 with lines lw 1.5 dt 2 lc rgb grey title 'd', 1 with lines lw 1 lc rgb '#444444' notitle, \
+         dir.'/cost.csv' using 'd':(cost('cache', 'ratio_kept')) with linespoints lw 2 lc rgb green pt 4 ps 1.3 title 'kept, cache', \
+         '' using 'd':(cost('memory', 'ratio_kept')) with linespoints lw 2 lc rgb orange pt 4 ps 1.3 title 'kept, memory', \
+         '' using 'd':(cost('cache', 'ratio')):(cost('cache', 'ratio_error')) with yerrorlines lw 2 lc rgb blue pt 7 ps 1.2 title 'fresh, cache', \
+         '' using 'd':(cost('memory', 'ratio')):(cost('memory', 'ratio_error')) with yerrorlines lw 2 lc rgb red pt 7 ps 1.2 title 'fresh, memory'
+} else {
+    plot x/1.0 with lines lw 1.5 dt 2 lc rgb grey title 'd (not measured)'
+}
 unset logscale; set xtics autofreq; set autoscale
 # processes
 set origin 0.66, 0; set size 0.34, 0.41

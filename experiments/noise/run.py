@@ -5,19 +5,27 @@ The paper: a 2-D density it does not name, noise N(0, 5^2) on each component of 
 
     w1 ~ N(0, s^2),  w2 = w1^2 - s^2 + e,  e ~ N(0, 1),  s = 1.5,
 
-whose marginals are known, so that the law is tested against the truth and not against another run. The paper does not
-name a refreshment rate: 0.1 here, so that few flights end that way, with and without noise. Exact means `bps`; noisy
+whose marginals are known, so that the distribution is tested against the truth and not against another run. The paper does not
+name a refreshment rate: 0.1 here, so that few segments end that way, with and without noise. Exact means `bps`; noisy
 `noisy-bps`, which draws from the mean rate E(G + y)+ and so needs no bound on the noise. The paper's own way to do
 without one, a band of k = 3 over a regression, is run beside it, and so is our default.
 
-The test of a law takes the spread of every statistic from the known law and only the number of effective samples from the run: a
-sampler that strays cannot hide behind the scatter of its own chains. Error bars in the other panels are over independent chains."""
+The test of a distribution takes the spread of every statistic from the known marginals and only the number of effective samples from the
+run: a sampler that strays cannot hide behind the scatter of its own chains. Error bars in the other panels are over independent chains.
+
+Two simulations of our own complete the text: independence.py breaks the condition of Theorem 1, reversible.py compares with
+reversible samplers."""
+import os
 import statistics
+import sys
 
 import numpy
 
-from lab import acf, mean_error
-from lab.series import chains_ess
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import independence  # noqa: E402
+import reversible  # noqa: E402
+from lab import acf, mean_error, median_error, near_limit  # noqa: E402
+from lab.series import chains_ess  # noqa: E402
 
 TITLE = "Figure 1: noisy and noiseless gradients"
 
@@ -28,11 +36,16 @@ WAYS = {
     "sbps": ["--sampler", "sbps", "--paper", "--gradient-noise", NOISE],
     "default": ["--sampler", "sbps", "--gradient-noise", NOISE],
 }
-BANDS = {  # what of the published band is to blame: the same without noise, and with a look once a posterior sd of flight
+BANDS = {  # which part of the published band fails: without noise, and with an observation at least once a posterior sd of path
     "noiseless": ["--sampler", "sbps", "--paper"],
-    "horizon": ["--sampler", "sbps", "--paper", "--horizon", 1, "--gradient-noise", NOISE],
+    "horizon": ["--sampler", "sbps", "--paper", "--horizon", 1],
 }
-LIMIT = 5.0    # |z| beyond which a law is called wrong
+NAMES = {"exact": "exact gradients, `bps`", "noisy": "noise, `noisy-bps` (exact arrivals)", "sbps": "noise, band as published",
+         "default": "noise, our default band", "noiseless": "no noise, band as published",
+         "horizon": "no noise, published band with an observation once a posterior sd"}
+HOLDS = {0: "0", 0.1: "0.1", 1: "1", numpy.inf: "bounce"}  # path length for which a noise vector is kept
+SIGMAS = 1, 5
+LIMIT = 5.0    # |z| beyond which a distribution is called wrong
 TAILS = 2, 3, 6  # sds of w1 whose tails are among the statistics; beyond the last chance does not come: 2e-9
 FAR = TAILS[-1]
 DECILES = numpy.arange(1, 10) / 10
@@ -54,9 +67,9 @@ def quantiles(p):
     x, weight = grid()
     y = numpy.linspace(-12, 60, 1441)
     centre = (S * x) ** 2 - S * S
-    law = numpy.array([weight @ Phi(v - centre) for v in y])
-    keep = numpy.concatenate([[True], numpy.diff(law) > 0])
-    return numpy.array([NORMAL.inv_cdf(q) * S for q in p]), numpy.interp(p, law[keep], y[keep])
+    below = numpy.array([weight @ Phi(v - centre) for v in y])
+    keep = numpy.concatenate([[True], numpy.diff(below) > 0])
+    return numpy.array([NORMAL.inv_cdf(q) * S for q in p]), numpy.interp(p, below[keep], y[keep])
 
 
 def bounce_rate(noise):
@@ -77,19 +90,19 @@ def bounce_rate(noise):
 
 # ---- runs
 
-def sample(lab, way, looks, **what):
-    """Chains of all seeds; `looks` at the slope in all."""
+def sample(lab, way, observations, **what):
+    """Chains of all seeds, with so many observations of the slope in all."""
     seeds = lab.seeds(2, 4, 8)
 
     def one(seed):
         return lab.sample(None, "--model", "banana", "--metric", "none", "--refresh-rate", REFRESH, *{**WAYS, **BANDS}[way],
                           "--chains", CHAINS, "--spread", 1, "--warmup", lab.pick(500, 2000, 5000), "--seed", seed,
-                          "--epochs", looks // len(seeds), "--draws", lab.pick(1000, 4000, 8000), **what)
+                          "--epochs", observations // len(seeds), "--draws", lab.pick(1000, 4000, 8000), **what)
     return lab.map(one, seeds)
 
 
 def statistics_of(w):
-    """Of draws [chain, draw, 2]: (name, series [chain, draw], expectation and sd of one draw under the known law), one a statistic."""
+    """Of draws [chain, draw, 2]: (name, series [chain, draw], known expectation and sd of one draw), one a statistic."""
     x, y = w[:, :, 0], w[:, :, 1]
     q1, q2 = quantiles(DECILES)
     share = lambda p: (p, numpy.sqrt(p * (1 - p)))
@@ -104,9 +117,9 @@ def statistics_of(w):
             yield f"P({name} < q{p:.1f})", 1.0 * (series <= cut), *share(p)
 
 
-def against_the_law(w):
-    """Rows (name, value, expected, error, z). The error is the known law's spread over the root of the effective samples. Those of a
-    tail, which few visits tell, are taken to be as few as the slowest of the others has."""
+def against_the_truth(w):
+    """Rows (name, value, expected, error, z). The error is the known spread over the root of the effective samples. Those of a
+    tail, which is visited rarely, are taken to be as few as the slowest of the others has."""
     found = [(name, series.mean(), expected, sd, numpy.inf if "sd)" in name else chains_ess(series))
              for name, series, expected, sd in statistics_of(w)]
     least = min(count for *_, count in found)
@@ -119,35 +132,35 @@ def against_the_law(w):
 
 # ---- tables
 
-def law(lab):
-    """Is the law the right one? Every way against the known one; largest |z| of each."""
+def marginals(lab):
+    """Every way against the known marginals; largest |z| of each."""
     p = numpy.array([0.002, 0.005, 0.01, 0.02, 0.05, *numpy.arange(0.1, 0.91, 0.05), 0.95, 0.98, 0.99, 0.995, 0.998])
     theory = quantiles(p)[0]
-    looks = {"exact": lab.pick(60000, 1000000, 10000000), "sbps": lab.pick(200000, 4000000, 20000000)}
+    length = {"exact": lab.pick(60000, 1000000, 10000000), "sbps": lab.pick(200000, 4000000, 20000000)}
     tests, qq, worst = [], [], {}
     for way in WAYS:
-        runs = sample(lab, way, looks.get(way, lab.pick(200000, 4000000, 80000000)))
+        runs = sample(lab, way, length.get(way, lab.pick(200000, 4000000, 80000000)))
         w = together(runs)
-        rows = against_the_law(w)
+        rows = against_the_truth(w)
         tests += [[way, i, *row] for i, row in enumerate(rows)]
         worst[way] = max(abs(row[-1]) for row in rows)
         each = numpy.quantile(w[:, :, 0], p, axis=1)
-        qq += [[way, p[i], theory[i], numpy.quantile(w[:, :, 0], p[i]), each[i].std(ddof=1) / numpy.sqrt(len(w))]
-               for i in range(len(p))]
+        qq += [[way, p[i], theory[i], numpy.quantile(w[:, :, 0], p[i]), each[i].std(ddof=1) / numpy.sqrt(len(w)), numpy.median(each[i]),
+                each[i].min(), each[i].max()] for i in range(len(p))]
         lab.fact(f"{way}_z", worst[way])
         lab.fact(f"{way}_z_square", next(row[-1] for row in rows if row[0] == "E w1^2"))
         lab.fact(f"{way}_z_tail", next(row[-1] for row in rows if row[0] == "P(|w1| > 3 sd)"))
-        facts_of_law(lab, way, runs, w)
+        facts_of_chains(lab, way, runs, w)
     lab.fact("statistics", len(rows))
-    lab.table("law", ["series", "index", "statistic", "value", "expected", "error", "z"], tests)
-    lab.table("qq", ["series", "p", "theory", "quantile", "error"], qq)
+    lab.table("marginals", ["series", "index", "statistic", "value", "expected", "error", "z"], tests)
+    lab.table("qq", ["series", "p", "theory", "quantile", "error", "median", "least", "largest"], qq)
     return worst
 
 
 def bands(lab):
     for way in BANDS:
         runs = sample(lab, way, lab.pick(50000, 1000000, 10000000))
-        facts_of_law(lab, way, runs, together(runs))
+        facts_of_chains(lab, way, runs, together(runs))
 
 
 def together(runs):
@@ -155,24 +168,27 @@ def together(runs):
     return numpy.concatenate([run.w[:, :min(other.w.shape[1] for other in runs)] for run in runs])
 
 
-def facts_of_law(lab, way, runs, w):
-    mean, error = mean_error(w[:, :, 0].mean(axis=1) / S)
-    lab.fact(f"{way}_mean", mean, error, "sd")
-    square, error = mean_error((w[:, :, 0] ** 2).mean(axis=1))
-    lab.fact(f"{way}_sd", numpy.sqrt(square), error / (2 * numpy.sqrt(square)))
-    escaped = [100 * share for share in (numpy.abs(w[:, :, 0]) > FAR * S).mean(axis=1)]
-    lab.fact(f"{way}_escaped", *mean_error(escaped), "%")
-    lab.fact(f"{way}_looks", sum(run.info["rows_touched"] for run in runs) / chains_ess(w[:, :, 0]))
-    lab.fact(f"{way}_violations", 100 * sum(run.info["violations"] for run in runs) / sum(run.info["proposals"] for run in runs),
-             None, "%")
+def facts_of_chains(lab, way, runs, w):
+    """Medians over chains. A chain is lost if it has been beyond FAR sd of w1."""
+    lab.fact(f"{way}_mean", *median_error(w[:, :, 0].mean(axis=1) / S), "sd")
+    lab.fact(f"{way}_sd", *median_error(numpy.sqrt((w[:, :, 0] ** 2).mean(axis=1))))
+    beyond = 100 * (numpy.abs(w[:, :, 0]) > FAR * S).mean(axis=1)
+    lab.fact(f"{way}_lost", int((beyond > 0).sum()))
+    lab.fact(f"{way}_farthest", float(numpy.abs(w[:, :, 0]).max() / S))
+    lab.fact(f"{way}_beyond", float(beyond.max()), None, "%")
+    lab.fact("chains", len(w))
+    per_seed = [run.info["rows_touched"] / chains_ess(run.w[:, :, 0]) for run in runs]
+    lab.fact(f"{way}_observations", *median_error(per_seed))
+    lab.fact(f"{way}_violations", *median_error([100 * run.info["violations"] / run.info["proposals"] for run in runs]), "%")
 
 
-def flights(lab):
-    """Paths of both ways: the first 50 bounces of the one that begins nearest to the mode, travel times, ACFs; bounces per unit of time and times of decay."""
+def segments(lab):
+    """Paths of both ways: the first 50 bounces of the one that begins nearest to the mode, travel times, ACFs; bounces per unit of time
+    and times of decay."""
     times = numpy.linspace(0, 4, 161)
     travel, curves, trajectory, rate, slow = [], [], [], {}, {}
-    for way, looks in (("exact", lab.pick(30000, 300000, 1500000)), ("noisy", lab.pick(60000, 800000, 6000000))):
-        runs = sample(lab, way, looks, skeleton=True)
+    for way, observations in (("exact", lab.pick(30000, 300000, 1500000)), ("noisy", lab.pick(60000, 800000, 6000000))):
+        runs = sample(lab, way, observations, skeleton=True)
         paths = [path for run in runs for path in run.paths]
         trajectory += first_bounces(way, min(paths, key=lambda path: numpy.hypot(path.w[0, 0], path.w[0, 1] + S * S)), 50)
         rate[way] = [path.bounce.sum() / path.time[-1] for path in paths]
@@ -189,6 +205,33 @@ def flights(lab):
     lab.table("travel", ["series", "time", "density", "error"], travel)
     lab.table("acf", ["series", "unit", "lag", "acf", "error"], curves)
     return rate, slow
+
+
+def broken_condition(lab):
+    """independence.csv: E w^2 and tails of a standard normal with noise that is kept for a while; {(sigma, hold): {statistic: (value, error, z)}}."""
+    truth = {"E w^2": 1.0, **{f"P(|w| > {c} sd)": 2 * NORMAL.cdf(-c) for c in independence.TAILS}}
+    chains, events = lab.pick(200, 1000, 2000), lab.pick(800, 4000, 20000)
+    cases = [(sigma, hold) for sigma in SIGMAS for hold in HOLDS]
+    found = {}
+    for sigma, hold in cases:
+        rates = independence.simulate(hold, sigma, chains, events, 1)
+        found[sigma, hold] = {name: (*mean_error(values), (values.mean() - truth[name]) / mean_error(values)[1]) for name, values in rates.items()}
+    lab.table("independence", ["sigma", "hold", "statistic", "value", "error", "expected", "z"],
+              [(sigma, HOLDS[hold], name, value, error, truth[name], z) for (sigma, hold), of in found.items() for name, (value, error, z) in of.items()])
+    return found
+
+
+def against_reversible(lab):
+    """reversible.csv, and {sampler: {statistic: (effective samples per 1000 evaluations, error, setting)}} of the best settings."""
+    rows = reversible.compare(lab)
+    lab.table("reversible", ["sampler", "setting", "statistic", "ess", "error"], rows)
+    best = {}
+    for sampler, setting, name, value, error in rows:
+        if value > best.setdefault(sampler, {}).get(name, (0.0,))[0]:
+            best[sampler][name] = value, error, setting
+    lab.table("best", ["sampler", "statistic", "ess", "error", "setting"],
+              [(sampler, name, *of) for sampler, names in best.items() for name, of in names.items()])
+    return best
 
 
 def decay(series):
@@ -223,9 +266,9 @@ def curve(way, unit, each, step, scale=1.0):
 # ---- the experiment
 
 def run(lab):
-    worst = law(lab)
+    worst = marginals(lab)
     bands(lab)
-    rate, slow = flights(lab)
+    rate, slow = segments(lab)
     found = {way: mean_error(values) for way, values in rate.items()}
     theory = {"exact": bounce_rate(0), "noisy": bounce_rate(NOISE)}
     z = {way: (found[way][0] - theory[way]) / found[way][1] for way in theory}
@@ -240,7 +283,11 @@ def run(lab):
     slower = [quotient(slow["noisy"][i], slow["exact"][i]) for i in (0, 1)]
     lab.fact("slower_bounce", *slower[0])
     lab.fact("slower_time", *slower[1])
-    claims(lab, worst, z, ratio, theory, slower)
+    claim_theorem(lab, worst)
+    claim_condition(lab, broken_condition(lab))
+    claim_bounces(lab, z, ratio, theory, found)
+    claim_mixing(lab, slow, slower)
+    claim_reversible(lab, against_reversible(lab))
 
 
 def quotient(a, b):
@@ -248,40 +295,101 @@ def quotient(a, b):
     return a[0] / b[0], a[0] / b[0] * numpy.hypot(a[1] / a[0], b[1] / b[0])
 
 
-def claims(lab, worst, z, ratio, theory, slower):
-    right, able = max(worst["noisy"], worst["exact"]) < LIMIT, worst["sbps"] > LIMIT
+def show(value, error=numpy.nan):
+    """Two digits of the error, or three of the value."""
+    if not error > 0:
+        return f"{value:.3g}"
+    places = max(0, 1 - int(f"{error:e}".split("e")[1]))
+    return f"{value:.{places}f} +- {error:.{places}f}"
+
+
+def markdown(head, rows):
+    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in [head, ["---"] * len(head), *rows])
+
+
+def claim_theorem(lab, worst):
+    right = max(worst["noisy"], worst["exact"]) < LIMIT
     fact = {key: value for key, value, _, _ in lab.facts}
-    strays = fact["sbps_escaped"] > 1e-3
-    lab.claim("theorem-1", "Zero-mean noise on the gradient leaves the invariant law unchanged.", right and able,
-              f"Against the known law the largest z of {fact['statistics']} statistics, sd and tails among them, is {worst['noisy']:.1f} with noise and "
-              f"{worst['exact']:.1f} without (limit {LIMIT:g}). The test can fail: "
-              + (f"the same noise thinned by the published band gives {worst['sbps']:.2g}." if able else
-                 f"but it passes the published band, too ({worst['sbps']:.1f})."),
-              f"With exact arrivals, that is; the published band spends {fact['sbps_escaped']:.2g} % of the time beyond "
-              f"{FAR:g} sd of w1, which is the band's fault." if strays else "", partly=right)
-    lab.condition("able", able)
-    lab.condition("strays", strays)
-    lab.condition("noiseless_worse", fact["noiseless_sd"] > fact["sbps_sd"])
-    lab.condition("horizon_cures", abs(fact["horizon_sd"] / S - 1) < 0.1 and fact["horizon_escaped"] < 1e-3)
+    error = {key: error for key, _, error, _ in lab.facts}
+    error = {key: float(value) if value != "" else numpy.nan for key, value in error.items()}
+    rows = [(NAMES[way], show(fact[f"{way}_sd"], error[f"{way}_sd"]), f"{fact[f'{way}_lost']} of {fact['chains']}", show(fact[f"{way}_violations"]) + " %",
+             show(worst[way]) if way in worst else "", show(fact[f"{way}_observations"])) for way in NAMES]
+    lab.claim("theorem-1", "Zero-mean noise on the gradient leaves the invariant distribution unchanged (Theorem 1)", right,
+              f"Largest z of {fact['statistics']} statistics with known values: {worst['noisy']:.1f} with noise, {worst['exact']:.1f} without (limit {LIMIT:g}).",
+              numbers="The statistics are the means, E w1^2, tails of w1 beyond 2, 3 and 6 sd, and deciles of both coordinates. The true sd of w1 is 1.5. "
+              f"A chain is lost if it has been beyond {FAR} sd of w1, where the true probability is 2e-9. Medians are over chains, those of violations and "
+              "of observations per effective sample of w1 over seeds.\n\n"
+              + markdown(["run", "sd of w1, median", "lost chains", "violations", "largest z", "observations per effective sample"], rows))
+    lab.condition("strays", fact["sbps_lost"] > 0)
+    lab.condition("noiseless_worse", fact["noiseless_lost"] > fact["sbps_lost"])
+    lab.condition("horizon_cures", fact["horizon_lost"] == 0 < fact["noiseless_lost"])
     lab.condition("default_right", worst["default"] < LIMIT)
-    lab.condition("path_slower", slower[1][0] - 2 * slower[1][1] > 1)
+
+
+def claim_condition(lab, found):
+    for (sigma, hold), of in found.items():
+        value, error, z = of["E w^2"]
+        lab.fact(f"held-{HOLDS[hold].replace('.', '')}-{sigma}", value, error)
+        lab.fact(f"held-z-{HOLDS[hold].replace('.', '')}-{sigma}", z)
+    free, kept = found[NOISE, 0], found[NOISE, numpy.inf]
+    unbiased = all(abs(z) < LIMIT for sigma in SIGMAS for _, _, z in found[sigma, 0].values())
+    biased = all(abs(found[sigma, numpy.inf]["E w^2"][2]) > LIMIT for sigma in SIGMAS)
+    lab.condition("kept_biased", biased)
+    rows = [(sigma, {"0": "independent", "bounce": "from bounce to bounce"}.get(HOLDS[hold], f"for a path of {HOLDS[hold]} sd"),
+             *(f"{show(*pair[:2])} ({pair[2]:.1f})" for pair in of.values())) for (sigma, hold), of in found.items()]
+    lab.claim("independence", "Theorem 1 needs noise that is independent at different points of a segment", unbiased and biased,
+              f"Noise kept from bounce to bounce: E w^2 is {show(*kept['E w^2'][:2])} in place of 1 (z = {kept['E w^2'][2]:.0f}). "
+              f"Independent noise: {show(*free['E w^2'][:2])} (z = {free['E w^2'][2]:.1f}).", partly=biased,
+              numbers="A standard normal in two dimensions, exact arrival times, noise N(0, sigma^2) on each component of the gradient, drawn anew after a "
+              "path of the given length and at each bounce and refreshment. In brackets: z. True values: 1, "
+              f"{2 * NORMAL.cdf(-2):.4f} and {2 * NORMAL.cdf(-3):.5f}.\n\n" + markdown(["sigma", "noise", *(name.replace("|", "\\|") for name in free)], rows))
+
+
+def claim_bounces(lab, z, ratio, theory, found):
     agree = max(abs(value) for value in z.values()) < LIMIT
-    lab.claim("more-bounces", "Noise makes bounces more frequent, by Jensen's inequality.",
-              ratio[0] - 3 * ratio[1] > 1 and agree,
-              f"{ratio[0]:.2f} +- {ratio[1]:.2f} times as many bounces per unit of time; the mean of (G + y)+ says "
-              f"{theory['noisy'] / theory['exact']:.2f}.", partly=ratio[0] > 1)
-    lab.claim("slower-mixing", "With noise the chain mixes more slowly per iteration.",
-              slower[0][0] - 3 * slower[0][1] > 1,
-              f"w1 decorrelates in {slower[0][0]:.1f} +- {slower[0][1]:.1f} times as many bounces, and in "
-              f"{slower[1][0]:.1f} +- {slower[1][1]:.1f} times the path length.", partly=slower[0][0] > 1)
+    lab.claim("more-bounces", "Noise makes bounces more frequent, by Jensen's inequality", ratio[0] - 2 * ratio[1] > 1 and agree,
+              f"{show(*ratio)} times as many bounces per unit of path; quadrature of E(G + y)+ gives {theory['noisy'] / theory['exact']:.2f}.",
+              partly=ratio[0] - 2 * ratio[1] > 1, unsure=near_limit(ratio, 1),
+              numbers=f"Without noise {show(*found['exact'])} bounces per unit of path (quadrature {theory['exact']:.4f}), with noise {show(*found['noisy'])} "
+              f"({theory['noisy']:.4f}).")
+
+
+def claim_mixing(lab, slow, slower):
+    lab.condition("path_slower", slower[1][0] - 2 * slower[1][1] > 1)
+    lab.claim("slower-mixing", "With noise the chain mixes more slowly per iteration", slower[0][0] > 1,
+              f"w1 decorrelates in {show(*slower[0])} times as many bounces, and in {show(*slower[1])} times the path length.", unsure=near_limit(slower[0], 1),
+              numbers=f"Integrated autocorrelation times of w1: {show(*slow['noisy'][0])} bounces with noise, {show(*slow['exact'][0])} without; "
+              f"{show(*slow['noisy'][1])} and {show(*slow['exact'][1])} units of path.")
+
+
+def claim_reversible(lab, best):
+    names = list(best["bps"])
+    gain = {rival: {name: quotient(best["bps"][name][:2], best[rival][name][:2]) for name in names} for rival in ("mala", "rwm")}
+    for rival in gain:
+        for name, key in zip(names, ("mean", "square", "potential")):
+            lab.fact(f"gain-{rival}-{key}", *gain[rival][name])
+    ahead = {rival: [name for name in names if gain[rival][name][0] - 2 * gain[rival][name][1] > 1] for rival in gain}
+    behind = any(pair[0] + 2 * pair[1] < 1 for of in gain.values() for pair in of.values())
+    lab.condition("potential_slow", gain["mala"]["U"][0] + 2 * gain["mala"]["U"][1] < 1)
+    rows = [(sampler, name, show(*of[:2]), f"{of[2]:g}") for sampler in best for name, of in best[sampler].items()]
+    lab.claim("non-reversible", "Non-reversibility has been shown in many cases to yield faster mixing (Introduction)",
+              all(len(ahead[rival]) == len(names) for rival in gain),
+              f"Effective samples of BPS over MALA's: {show(*gain['mala']['w'])} (slowest coordinate), {show(*gain['mala']['U'])} (potential); "
+              f"over random-walk Metropolis': {show(*gain['rwm']['w'])} and {show(*gain['rwm']['U'])}.",
+              "The coordinates mix faster; the potential, which a bounce leaves unchanged, mixes more slowly than in MALA." if ahead["mala"] and behind else "",
+              partly="w" in ahead["mala"] and "w" in ahead["rwm"],
+              numbers=f"A normal with d = {reversible.DIM} and sds 1 to 3. Effective samples per 1000 evaluations of the potential or its gradient; "
+              "each sampler at its best setting for the statistic "
+              "(bps: refreshments per unit of path; others: step, in units of the usual scaling with d). An arrival time of bps has a closed form here; "
+              "where it must be searched for, it costs further evaluations. Squares and coordinates: the slowest of 20.\n\n"
+              + markdown(["sampler", "statistic", "effective samples", "setting"], rows))
 
 
 def check(lab):
     limit = LIMIT * (1 + 8 / (CHAINS * len(lab.seeds(2, 4, 8))))  # few chains have heavy tails
-    largest = {way: max(abs(row["z"]) for row in lab.read("law") if row["series"] == way) for way in WAYS}
+    largest = {way: max(abs(row["z"]) for row in lab.read("marginals") if row["series"] == way) for way in WAYS}
     for way in ("exact", "noisy", "default"):
         assert largest[way] < limit, (way, largest[way])
-    assert largest["sbps"] > 2 * limit, ("the test can fail: the published band strays", largest["sbps"])
     for row in lab.read("qq"):
         if row["series"] in ("exact", "noisy") and 0.05 <= row["p"] <= 0.95:
             assert abs(row["quantile"] - row["theory"]) < limit * row["error"] + 0.02, row
@@ -298,3 +406,8 @@ def check(lab):
     assert abs(facts["ratio"]["value"] - facts["ratio_theory"]["value"]) < limit * facts["ratio"]["error"] + 0.02, facts["ratio"]
     at = {(row["series"], row["lag"]): row["acf"] for row in lab.read("acf") if row["unit"] == "bounce"}
     assert at["noisy", 19] > at["exact", 19] + 0.2, (at["noisy", 19], at["exact", 19])
+    for row in lab.read("independence"):
+        if row["hold"] == 0:
+            assert abs(row["z"]) < LIMIT, row
+        elif row["hold"] == "bounce":
+            assert row["z"] > 2 * LIMIT, row
