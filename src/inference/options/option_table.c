@@ -322,8 +322,9 @@ static const option_spec first_lines[] = {
              "the second in sorted order, so yes, TRUE, Y or 2."},
     {TEXT("levels", levels, "A,B,...", ""), DATA,
      .help =
-         "Labels of the response in their order, such as low,mid,high for ordinal. Default: "
-         "numbers by value, text in natural order (a2 before a10), which is reported."},
+         "Labels of the response in their order, such as low,mid,high. Required for an ordinal "
+         "model of a text response. Default for other models: numbers by value, text in "
+         "natural order (a2 before a10), which is reported."},
     {TEXT("weights", weights, "COLUMN", ""), DATA,
      .help = "Column of weights; each row's log-likelihood is multiplied by its weight."},
     {TEXT("trials", trials, "COLUMN", ""), DATA,
