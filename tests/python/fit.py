@@ -88,7 +88,7 @@ class SameDraws(Case):
             given = self.fit(numpy.asarray(matrix, order=order), "y ~ x + z", names=["y", "x", "z"], storage="given")
             self.assertIn("given", given.chosen)
             self.assert_same_draws(given, sbps.read(self.path("matrix.nc")))
-        with self.assertRaisesRegex(sbps.BadArg, "--storage given: column 'z' of the design is not a column of doubles"):
+        with self.assertRaisesRegex(sbps.BadArg, "storage=\"given\": column 'z' of the design is not a column of doubles"):
             self.fit(dict(self.columns), "y ~ x + z", storage="given")
 
     @unittest.skipUnless(scipy, "scipy is not there")
