@@ -123,7 +123,7 @@ class SameDraws(Case):
         holes = dict(table, day=days.copy())
         holes["day"][4] = "NaT"
         with self.assertRaisesRegex(sbps.BadData, "table:5: column 'day'"):
-            self.fit(holes, "y ~ day")
+            self.fit(holes, "y ~ day", missing="error")
         if pandas:
             frame = pandas.DataFrame(dict(self.columns, time=times))
             self.assert_same_draws(self.fit(frame, "y ~ x + time"), self.fit(table, "y ~ x + time"))
