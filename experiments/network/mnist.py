@@ -1,4 +1,4 @@
-"""MNIST digits 0 to 3 in 7 x 7: what section 7.3 of the paper used, as far as it says.
+"""MNIST digits 0 to 3 in 7 x 7: what section 7.3 of the paper used, as far as it is stated.
 
 Training images 5000 to 24999 in the order of the file, digits 0, 1, 2, 3: 8340 of them. A feature is the sum of a block of 4 x 4 pixels, 0
 to 4080; the two blocks that are 0 in all of them are left out: 47 features. The test set is treated alike.

@@ -6,16 +6,20 @@ compares SBPS and SGLD at several steps, which it does not name, with Metropolis
 the directions of largest, median and smallest variance.
 
 We take the directions from a converged run of `hmc` and not from Metropolis, which does not converge (measured here). "auxiliary" is SBPS with the
-remedy of the paper's own Supplement E. Runs are made from 0, as in the paper, and from a draw of the posterior, which asks for mixing alone.
-A network with a real hidden layer (47-4-4, tanh, d = 212) is run beside, and judged by its NLL, since its weights have many equal modes. For the
-smoke test a small made-up table takes the place of MNIST."""
+remedy of the paper's own Supplement E. Runs start from 0, as in the paper, and from a draw of the posterior, which measures mixing alone. The paper
+does not give the initial prior of the slope: from 0 the two others that the program has are run as well.
+A network with a real hidden layer (47-4-4, tanh, d = 212) is compared by its NLL, since its weights have many equivalent modes. The smoke test uses
+a small simulated table in place of MNIST.
+
+A run is lost if its mean NLL over its second half is above LOST times a reference: the posterior's mean NLL; with the hidden layer, whose posterior
+is not known, the lowest median over seeds of any sampler."""
 import os
 import re
 import sys
 
 import numpy
 
-from lab import Failure, ess, mean_error
+from lab import Failure, ess, median_error, near_limit
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import mnist  # noqa: E402
@@ -23,15 +27,20 @@ from problem import PRIOR, Problem  # noqa: E402
 
 TITLE = "Figure 6: a softmax layer on MNIST"
 WANTED = 0.43  # the acceptance that the paper states
+NEAR = 0.1  # two standard errors of the measured ones
 VARIANCE = 0.2  # of its proposals
+LOST = 2  # times the reference NLL
 SGLD = {"sgld-small": 0.03, "sgld": 0.3, "sgld-large": 3}
+PRIORS = {"sbps": "learned", "hessian": "hessian", "wide": "wide"}  # of the slope: "learned" is the published one
 DIRECTIONS = ("smallest", "median", "largest")
+LABELS = {"sbps": "SBPS as published", "hessian": "SBPS, `--slope-prior hessian`", "wide": "SBPS, `--slope-prior wide`",
+          "auxiliary": "SBPS, auxiliary observation", "sgld-small": "SGLD, step 0.03", "sgld": "SGLD, step 0.3", "sgld-large": "SGLD, step 3"}
 CLAIMS = {
-    "sbps-equals-tuned-sgld": "SBPS mixes as SGLD with an appropriate step does, without a scan over steps.",
-    "poor-step-slow-or-biased": "A poor step makes SGLD slow, or biased in the narrow directions.",
-    "laplace-not-effective": "Laplace's approximation is not effective here, unless the prior dominates.",
-    "no-bounds": "Local BPS and ZZ-SS cannot be applied, for want of bounds; SBPS can.",
-    "mh-acceptance": "Metropolis with proposal variance 0.2 accepts 0.43 and after 4 x 10^5 epochs is a ground truth.",
+    "sbps-equals-tuned-sgld": "SBPS mixes comparably to SGLD with an appropriate step, without a scan over steps",
+    "poor-step-slow-or-biased": "A poor step can make SGLD slow, or biased in the narrow directions",
+    "laplace-not-effective": "Laplace's approximation is not effective here, unless the prior dominates",
+    "no-bounds": "Local BPS and ZZ-SS cannot be applied without further work, since their bounds do not cover this posterior; SBPS can",
+    "mh-acceptance": "Metropolis with proposal variance 0.2 accepts 0.43 and, run for 4 x 10^5 epochs, serves as the reference",
 }
 
 
@@ -39,8 +48,8 @@ class Directions:
     """Coordinates along the eigenvectors of the trusted covariance, in units of its standard deviations."""
 
     def __init__(self, draws):
-        """One half of the draws (a chain) gives the directions, the other mean and sd along them: the extremes of a covariance of few draws
-        would flatter themselves."""
+        """One half of the draws (a chain) gives the directions, the other mean and sd along them: from the same draws the extreme
+        variances would be biased."""
         half = len(draws) // 2
         self.vectors = numpy.linalg.eigh(numpy.cov(draws[:half].T))[1]
         self.mean, self.sd = draws[half:].mean(axis=0), (draws[half:] @ self.vectors).std(axis=0)
@@ -52,38 +61,47 @@ class Directions:
 
 
 def kinds(problem):
-    """name: options of what the paper compares."""
+    """name: options of the samplers that the paper compares."""
     batch = ["--batch-size", problem.batch, "--chains", 1, "--spread", 0, "--warmup", 0]
     return {"sbps": ["--paper", *batch], "auxiliary": ["--paper", "--auxiliary", 1, *batch],
             **{name: ["--sampler", "sgld", "--step-size", step, *batch] for name, step in SGLD.items()}}
 
 
+def kinds_from_zero(problem):
+    """The same, and SBPS with the other two priors of the slope."""
+    every = kinds(problem)
+    return {**every, **{name: [*every["sbps"], "--slope-prior", PRIORS[name]] for name in ("hessian", "wide")}}
+
+
 def measure(problem, directions, w, epochs):
-    """Without the first tenth, along each direction: error of the mean and ratio of sds, effective samples per 1000 epochs; and the
-    mean NLL."""
-    kept = w[len(w) // 10:]
+    """Without the first tenth, along each direction: error of the mean, ratio of sds, effective samples per 1000 epochs. And the mean NLL
+    of the second half."""
+    kept, late = w[len(w) // 10:], w[len(w) // 2:]
     z = directions.of(kept)
-    found = {"nll": float(problem.nll(kept[:: max(1, len(kept) // 40)]).mean())}
+    found = {"nll": float(problem.nll(late[:: max(1, len(late) // 40)]).mean())}
     for name, j in directions.index.items():
         found[name] = (float(z[:, j].mean()), float(z[:, j].std()), ess(z[:, j]) / (0.9 * epochs) * 1000)
     return found
 
 
-def compare(lab, problem, directions, truth, epochs, seeds):
-    """Both starts, every sampler, every seed: {(start, sampler): [measures]}; tables `errors` and `traces`."""
+def compare(lab, problem, directions, truth, lengths):
+    """Both starts with their numbers of epochs, every sampler, every seed: {(start, sampler): [measures]}; tables `errors`, `traces` and `nll`."""
+    seeds, many = lab.seeds(1, 2, 5), lab.seeds(1, 3, 10)
     posterior = [problem.point(f"posterior_{seed}.csv", problem.names, truth[-seed * (len(truth) // 12)]) for seed in seeds]
-    jobs = [(start, name, seed) for start in ("zero", "posterior") for name in kinds(problem) for seed in seeds]
+    jobs = [("zero", name, seed) for name in kinds_from_zero(problem) for seed in (seeds if name in SGLD else many)]
+    jobs += [("posterior", name, seed) for name in kinds(problem) for seed in seeds]
 
     def one(job):
         start, name, seed = job
         place = problem.zero if start == "zero" else posterior[seed - 1]
-        return problem.sample(*kinds(problem)[name], "--start", place, "--seed", seed, "--epochs", epochs).w[0]
+        return problem.sample(*kinds_from_zero(problem)[name], "--start", place, "--seed", seed, "--epochs", lengths[start]).w[0]
 
     runs = dict(zip(jobs, lab.map(one, jobs)))
     found = {}
     for (start, name, _), w in runs.items():
-        found.setdefault((start, name), []).append(measure(problem, directions, w, epochs))
-    for seed in seeds[:3]:  # our own ways: starts of their own, after warm-up
+        found.setdefault((start, name), []).append(measure(problem, directions, w, lengths[start]))
+    epochs = lengths["posterior"]
+    for seed in seeds[:3]:  # our own sampler: its own start, after warm-up
         run = problem.sample("--sampler", "sbps", "--chains", 1, "--seed", seed, "--epochs", epochs)
         found.setdefault(("own", "ours"), []).append(measure(problem, directions, run.w[0], epochs))
     run = problem.sample("--seed", 1, "--ess", lab.pick(100, 100, 400))
@@ -94,17 +112,43 @@ def compare(lab, problem, directions, truth, epochs, seeds):
     lab.table("errors", ["start", "sampler", "seed", "direction", "mean", "sd", "ess_per_1000_epochs", "nll"],
               [[start, name, i + 1, direction, *m[direction], m["nll"]]
                for (start, name), measures in found.items() for i, m in enumerate(measures) for direction in DIRECTIONS])
-    traces(lab, directions, {key: w for key, w in runs.items() if key[2] == seeds[0]}, epochs)
+    traces(lab, directions, {key: runs[(*key, middle_seed(found[key]))] for key in found if key[0] != "own"}, lengths)
+    nll_traces(lab, "nll", problem.nll, {key[1:]: w for key, w in runs.items() if key[0] == "zero"}, lengths["zero"])
     return found
 
 
-def traces(lab, directions, runs, epochs):
+def middle_seed(measures):
+    """The run with the (lower) median NLL, counted from 1: the one that is drawn."""
+    return sorted(range(len(measures)), key=lambda i: measures[i]["nll"])[(len(measures) - 1) // 2] + 1
+
+
+def traces(lab, directions, runs, lengths):
     rows = []
-    for (start, name, _), w in runs.items():
+    for (start, name), w in runs.items():
         z = directions.of(w)
         every = max(1, len(w) // 150)
-        rows += [[start, name, epochs * i / len(w), *(z[i, j] for j in directions.index.values())] for i in range(0, len(w), every)]
+        rows += [[start, name, lengths[start] * i / len(w), *(z[i, j] for j in directions.index.values())] for i in range(0, len(w), every)]
     lab.table("traces", ["start", "sampler", "epochs", *DIRECTIONS], rows)
+
+
+def nll_traces(lab, table, nll, runs, epochs, points=40):
+    """Median, least and largest NLL over seeds at equal numbers of epochs; {name: [NLL of the second half of each run]}."""
+    values = {}
+    for (name, _), w in runs.items():
+        values.setdefault(name, []).append(nll(w[numpy.linspace(0, len(w) - 1, points).astype(int)]))
+    grid = numpy.linspace(0, epochs, points)
+    lab.table(table, ["sampler", "epochs", "nll", "least", "largest"],
+              [[name, *row] for name, v in values.items() for row in zip(grid, numpy.median(v, axis=0), numpy.min(v, axis=0), numpy.max(v, axis=0))])
+    return {name: [float(run[points // 2:].mean()) for run in v] for name, v in values.items()}
+
+
+def count_lost(values, reference):
+    """(runs lost, runs)."""
+    return sum(value > LOST * reference for value in values), len(values)
+
+
+def of_runs(pair):
+    return f"{pair[0]} of {pair[1]}"
 
 
 def histograms(lab, directions, truth, walk):
@@ -205,9 +249,13 @@ def laplace_claim(lab, problem, directions, truth):
     for key, value in zip(("laplace", "true", "mode"), loss):
         lab.fact(f"loss-{key}", value)
     lab.claim("laplace-not-effective", CLAIMS["laplace-not-effective"], bool(abs(off) > 3 or worst > 1),
-              f"NLL of draws of Laplace's normal {nll.mean():.0f}, of the posterior {true_nll.mean():.0f} +- {true_nll.std():.0f} (sd); the mode is up to "
-              f"{worst:.1f} sd from the mean of a weight. Test loss per row {loss[0]:.4f} against {loss[1]:.4f}.",
-              "Weights of inputs that are almost always 0 have skewed posteriors between prior and likelihood." if worst > 0.5 else "", bool(worst > 0.5))
+              f"NLL of its draws {nll.mean():.0f}, of the posterior {true_nll.mean():.0f} (sd {true_nll.std():.1f}); its mean is up to {worst:.2f} posterior sd off",
+              "" if abs(off) > 3 or worst > 1 else "It is measurably off, but not by far." if abs(off) > 1 or worst > 0.3 else "It is close.",
+              bool(abs(off) > 1 or worst > 0.3),
+              numbers=f"Along directions in which the prior dominates, the mode is {shift[wide].mean() if wide.any() else 0.0:.3f} posterior sd from the mean "
+                      f"on average. Test loss per row: {loss[0]:.4f} for draws of Laplace's approximation, {loss[1]:.4f} for the posterior, {loss[2]:.4f} for the "
+                      "mode alone. Weights of inputs that are almost always 0 have skewed posteriors between prior and likelihood.\n\n"
+                      "The claim holds if the mean NLL is more than 3 sd off, or the mean of a weight more than 1 sd; in part from a third of that.")
 
 
 def no_bounds(lab, problem):
@@ -222,101 +270,128 @@ def no_bounds(lab, problem):
     plain = problem.write("binary.csv", problem.x[:, 1:], labels=(problem.y > 0).astype(int))
     taken = lab.sample(plain, "--model", "logistic", "--target", "label", "--prior", PRIOR, "--prior-intercept", PRIOR, "--sampler", "lipsbps",
                        "--warmup", 0, "--epochs", 50).info["violations"] == 0
-    lab.claim("no-bounds", CLAIMS["no-bounds"], len(refused) == 3 and not taken,
-              f"{len(refused)} of 3 samplers with bounds refuse this model with a sentence.",
-              "But the reason given, a prior whose slope has no bound, is none: that slope is known exactly along a flight, and `lipsbps` takes the "
-              "same prior with logistic rows. Nobody has written the bound for softmax rows." if taken else "", len(refused) == 3)
+    lab.claim("no-bounds", CLAIMS["no-bounds"], len(refused) == 3,
+              f"{len(refused)} of our 3 samplers with bounds have none for softmax rows and refuse this model; SBPS runs",
+              "The further work is a bound for softmax rows. The regularisation alone is no obstacle: its slope is known exactly along a segment, and `lipsbps` "
+              "samples logistic rows with the same prior." if taken else "")
 
 
 def hidden(lab, problem):
-    """A real hidden layer: NLL of the second half of runs from 0, and of our `sbps` from its own start."""
+    """A real hidden layer: NLL of the second half of runs from 0, and of our `sbps` from its own start; {sampler: (runs lost, runs)}."""
     names = problem.hidden_names()
     start = problem.point("hidden.csv", names, numpy.zeros(len(names)), 0.01)
     model = ["--model", "network", "--hidden", 4, "--target", "label", "--prior", PRIOR, "--prior-intercept", PRIOR]
-    epochs, rows = lab.pick(50, 500, 3000), []
-    for name, options in kinds(problem).items():
-        for seed in lab.seeds(1, 2, 3):
-            w = lab.sample(problem.data, *model, *options, "--start", start, "--seed", seed, "--epochs", epochs).w[0]
-            nll = problem.hidden_nll(w[numpy.linspace(0, len(w) - 1, 60).astype(int)])
-            rows += [[name, seed, epochs * i / 60, value] for i, value in enumerate(nll)]
+    epochs = lab.pick(50, 500, 3000)
+    jobs = [(name, seed) for name in kinds_from_zero(problem) for seed in lab.seeds(1, 2, 5)]
+    draws = lab.map(lambda job: lab.sample(problem.data, *model, *kinds_from_zero(problem)[job[0]], "--start", start, "--seed", job[1],
+                                           "--epochs", epochs).w[0], jobs)
+    ends = nll_traces(lab, "hidden", problem.hidden_nll, dict(zip(jobs, draws)), epochs)
     run = lab.sample(problem.data, *model, "--sampler", "sbps", "--chains", 1, "--warmup", lab.pick(500, 5000, 20000), "--epochs", epochs)
-    own = problem.hidden_nll(run.w[0][len(run.w[0]) // 2:: 20])
-    lab.table("hidden", ["sampler", "seed", "epochs", "nll"], rows)
-    lab.fact("hidden-ours", float(own.mean()))
+    ours = float(problem.hidden_nll(run.w[0][len(run.w[0]) // 2:: 20]).mean())
+    reference = min([ours, *(median_error(values)[0] for values in ends.values())])
+    lost = {name: count_lost(values, reference) for name, values in ends.items()}
+    lab.fact("hidden-ours", ours)
     lab.fact("hidden-epochs", epochs)
-    for name in kinds(problem):
-        ends = [numpy.mean([row[3] for row in rows if row[0] == name and row[1] == seed and row[2] > epochs / 2]) for seed in lab.seeds(1, 2, 3)]
-        lab.fact(f"hidden-{name}", *mean_error(ends))
+    lab.fact("hidden-reference", reference)
+    for name, values in ends.items():
+        lab.fact(f"hidden-{name}", *median_error(values))
+        lab.fact(f"hidden-{name}-lost", of_runs(lost[name]))
+    lab.condition("hidden-lost", 2 * lost["sbps"][0] > lost["sbps"][1])
+    return lost
 
 
-def judge(lab, found, true_nll):
+def judge(lab, found, true_nll, lengths, hidden_lost):
     """Claims about SBPS and SGLD."""
     def of(start, name, direction, which):
-        return mean_error([m[direction][which] for m in found[start, name]])
+        return median_error([m[direction][which] for m in found[start, name]])
 
+    nll = {key: median_error([m["nll"] for m in measures]) for key, measures in found.items()}
+    lost = {key: count_lost([m["nll"] for m in measures], true_nll) for key, measures in found.items()}
     for start, name in found:
-        lab.fact(f"{start}-{name}-nll", *mean_error([m["nll"] for m in found[start, name]]))
-        for direction in DIRECTIONS:
-            for which, key in enumerate(("mean", "sd", "ess")):
-                lab.fact(f"{start}-{name}-{direction}-{key}", *of(start, name, direction, which))
-    nll = {name: mean_error([m["nll"] for m in found["zero", name]])[0] for name in ("sbps", "auxiliary", "sgld")}
-    rate = {name: of("posterior", name, "smallest", 2)[0] for name in ("sbps", "sgld", "sgld-small", "sgld-large")}
-    middle = {name: of("posterior", name, "median", 2)[0] for name in ("sbps", "sgld", "sgld-small", "sgld-large")}
-    width = {name: of("posterior", name, "smallest", 1)[0] for name in ("sbps", "sgld", "sgld-small", "sgld-large")}
+        lab.fact(f"{start}-{name}-nll", *nll[start, name])
+        lab.fact(f"{start}-{name}-lost", of_runs(lost[start, name]))
+        if start != "zero":
+            for direction in DIRECTIONS:
+                for which, key in enumerate(("mean", "sd", "ess")):
+                    lab.fact(f"{start}-{name}-{direction}-{key}", *of(start, name, direction, which))
+    samplers = ("sbps", "auxiliary", *SGLD)
+    rate, middle = ({name: of("posterior", name, side, 2) for name in samplers} for side in ("smallest", "median"))
+    width = {name: of("posterior", name, "smallest", 1) for name in samplers}
     along = {name: of("posterior", name, "largest", 1)[0] for name in ("sbps", "sgld")}
-    lab.condition("lost-from-zero", nll["sbps"] > 2 * true_nll)
-    lab.condition("auxiliary-returns", nll["auxiliary"] < 1.1 * true_nll)
-    lab.condition("stays", mean_error([m["nll"] for m in found["posterior", "sbps"]])[0] < 1.1 * true_nll)
+    gone, runs = lost["zero", "sbps"]
+    lab.condition("lost-from-zero", gone > 0)
+    lab.condition("auxiliary-helps", lost["zero", "auxiliary"][0] < gone)
+    lab.condition("stays", lost["posterior", "sbps"][0] == 0)
     lab.condition("sbps-moves", along["sbps"] > 0.5)
-    lab.condition("sgld-stands", along["sgld"] < 0.3)
-    from_zero = nll["sbps"] < true_nll + 2 * abs(nll["sgld"] - true_nll) + 50
-    mixes = rate["sbps"] > 0.5 * rate["sgld"] and middle["sbps"] > 0.5 * middle["sgld"] and abs(width["sbps"] - 1) < max(0.3, abs(width["sgld"] - 1))
-    lab.claim("sbps-equals-tuned-sgld", CLAIMS["sbps-equals-tuned-sgld"], from_zero and mixes,
-              f"From 0 the NLL ends at {nll['sbps']:.0f} (SBPS), {nll['auxiliary']:.0f} (auxiliary observation), {nll['sgld']:.0f} (SGLD, step {SGLD['sgld']:g}); "
-              f"exact {true_nll:.0f}. From a draw of the posterior, narrowest and median direction: SBPS {rate['sbps']:.1f} and {middle['sbps']:.1f} "
-              f"effective samples per 1000 epochs, SGLD {rate['sgld']:.1f} and {middle['sgld']:.1f}; sd of the narrowest {width['sbps']:.2f} and {width['sgld']:.2f} times the exact one.",
-              "Begun at 0, slopes fall steeply, the band foresees that they go on falling, and a flight carries the particle far away, from where it does not "
-              "return in time: the trouble of Supplement E." if not from_zero else "", mixes)
-    slow = rate["sgld-small"] < 0.5 * rate["sgld"]
-    wide = width["sgld-large"] > 1.5
+    lab.condition("sgld-moves-little", along["sgld"] < 0.3)
+    mixes = (rate["sbps"][0] > 0.5 * rate["sgld"][0] and middle["sbps"][0] > 0.5 * middle["sgld"][0]
+             and abs(width["sbps"][0] - 1) < max(0.3, abs(width["sgld"][0] - 1)))
+    table = "\n".join(f"| {name} | {pair(rate[key])} | {pair(middle[key])} | {width[key][0]:.2f} |" for key, name in LABELS.items() if key in samplers)
+    starts = "\n".join(f"| {name} | {nll['zero', key][0]:.0f} | {of_runs(lost['zero', key])} | {of_runs(hidden_lost[key])} |" for key, name in LABELS.items())
+    lab.claim("sbps-equals-tuned-sgld", CLAIMS["sbps-equals-tuned-sgld"], mixes and gone == 0,
+              f"Effective samples per 1000 epochs, narrowest direction: SBPS {rate['sbps'][0]:.0f}, SGLD {rate['sgld'][0]:.0f}. Runs lost from 0: SBPS "
+              f"{of_runs((gone, runs))}, SGLD {of_runs(lost['zero', 'sgld'])}",
+              "In the posterior the mixing is as claimed. From 0 not all runs arrive; how many depends on the initial prior of the slope, which the paper "
+              "does not give (see the numbers)." if mixes and gone else "", mixes,
+              numbers=f"Started at a draw of the posterior, {lengths['posterior']} epochs, medians over seeds. The width is the sd along the "
+                      "narrowest direction over the exact one; effective samples are per 1000 epochs.\n\n| sampler | narrowest direction | median direction | width |\n|---|---|---|---|\n"
+                      f"{table}\n\nStarted at 0, {lengths['zero']} epochs. The NLL is the median over seeds of the mean of the second half; the posterior's is "
+                      f"{true_nll:.0f}. A run is lost if it is above {LOST} times that. The claim holds if SBPS has at "
+                      "least half the effective samples of SGLD at step 0.3, a width within 0.3 of 1 or no worse than SGLD's, and no run lost from 0; "
+                      "in part if runs are lost. The last column is for the network with a hidden "
+                      f"layer.\n\n| sampler | NLL | runs lost | hidden layer: runs lost |\n|---|---|---|---|\n{starts}")
+    slow, wide = (rate["sgld"][0] - 2 * rate["sgld-small"][0]) > 0, width["sgld-large"][0] > 1.5
     lab.claim("poor-step-slow-or-biased", CLAIMS["poor-step-slow-or-biased"], slow and wide,
-              f"Step {SGLD['sgld-small']:g}: {rate['sgld-small']:.1f} effective samples per 1000 epochs in the narrowest direction, against {rate['sgld']:.1f} at step "
-              f"{SGLD['sgld']:g}; step {SGLD['sgld-large']:g}: its sd is {width['sgld-large']:.2f} times the exact one.", "", slow or wide)
+              f"Narrowest direction: {rate['sgld-small'][0]:.1f} effective samples per 1000 epochs at step {SGLD['sgld-small']:g}, {rate['sgld'][0]:.1f} at "
+              f"{SGLD['sgld']:g}; sd {width['sgld-large'][0]:.2f} times the exact one at {SGLD['sgld-large']:g}",
+              "", slow or wide, unsure=near_limit(width["sgld-large"], 1.5),
+              numbers="Width of the narrowest direction, as a multiple of the exact one: "
+                      + ", ".join(f"{width[name][0]:.3f} at step {step:g}" for name, step in SGLD.items()) + f"; SBPS {width['sbps'][0]:.3f}.\n\n"
+                      "The claim holds if the smallest step has less than half the effective samples of the middle one and the largest widens the "
+                      "narrowest direction by more than half.")
+
+
+def pair(value):
+    return f"{value[0]:.1f} +- {value[1]:.1f}" if numpy.isfinite(value[1]) else f"{value[0]:.1f}"
 
 
 def acceptance_claim(lab, problem, scan, worst, narrow):
     """A variance of 0.2 may be meant for a coordinate or for the whole vector."""
     readings = {"a coordinate": 0, "for the whole vector": 1}
-    fits = [(*key, words) for key, row in scan.items() for words, i in readings.items() if abs(row[i] - WANTED) < 0.05]
+    fits = [(*key, words) for key, row in scan.items() for words, i in readings.items() if abs(row[i] - WANTED) < NEAR]
     base = scan["0..1", "sum"]
     for (inputs, how), row in scan.items():
         key = f"{inputs.replace('..', '-')}-{how}"
         lab.fact(f"accept-{key}", row[0])
         lab.fact(f"accept-whole-{key}", row[1])
         lab.fact(f"fit-{key}", row[2])
-    named = ", ".join(f"inputs {inputs}, {how} over rows, 0.2 {words} ({scan[inputs, how][readings[words]]:.2f})" for inputs, how, words in fits)
+    named = "; ".join(f"inputs {inputs}, {how} over rows, 0.2 {words} ({scan[inputs, how][readings[words]]:.2f})" for inputs, how, words in fits)
     lab.fact("fits", named or "none")
     lab.fact("readings", len(readings) * len(scan))
     converged = worst > 100 and narrow < 0.05
     lab.condition("unconverged", not converged)
+    rows = "\n".join(f"| {inputs} | {how} | {row[0]:.2g} | {row[1]:.2g} | {row[2]:.2g} |" for (inputs, how), row in scan.items())
     lab.claim("mh-acceptance", CLAIMS["mh-acceptance"], bool(fits) and converged,
-              f"Inputs in [0,1]: acceptance {base[0]:.3f} at variance 0.2 a coordinate, {base[1]:.2f} at 0.2 for the whole vector; 0.43 needs {base[2]:.2g} "
-              f"({base[2] * problem.d:.2g} for the vector). Of {len(readings) * len(scan)} readings tried these fit within 0.05: {named or 'none'}. At 0.43 the "
-              f"smallest ESS after all epochs is {worst:.1f}, and along {100 * narrow:.0f}% of the directions its sd is below half the exact one.",
-              "The acceptance can be had; a ground truth it is not: a random walk of that step from 0 has not reached what the prior alone holds (sd 31.6)." if fits and not converged else
-              "A random walk of that step from 0 has not reached what the prior alone holds (sd 31.6)." if not converged else "",
-              bool(fits) or converged)
+              f"Acceptance {base[1]:.2f} with 0.2 for the whole vector ({base[0]:.1g} with 0.2 a coordinate); smallest ESS of the run along a direction {worst:.1f}",
+              "The acceptance agrees, but the run has not converged: from 0 a random walk of this step does not cross the directions in which only the prior "
+              "(sd 31.6) bounds the weights." if fits and not converged else
+              "The run has not converged: from 0 a random walk of this step does not cross the directions in which only the prior (sd 31.6) bounds the weights."
+              if not converged else "", bool(fits) or converged,
+              numbers=f"The paper gives neither the scale of the inputs nor whether 0.2 is the variance of a coordinate or of the whole vector. Of "
+                      f"{len(readings) * len(scan)} readings these are within {NEAR} of 0.43: {named or 'none'}.\n\n| inputs | likelihood over rows | "
+                      f"acceptance, 0.2 a coordinate | 0.2 for the vector | variance a coordinate for 0.43 |\n|---|---|---|---|---|\n{rows}\n\nIn {100 * narrow:.0f}% of the "
+                      "directions the sd of the run is below half the exact one.")
 
 
 def unavailable(lab, sentence):
-    """The data cannot be had: empty results that say so."""
+    """The data are not available: empty results with a note."""
     lab.table("status", ["available", "note"], [[0, sentence]])
     here = os.path.dirname(os.path.abspath(__file__))
     with open(os.path.join(here, "page.md")) as file:
         text = file.read()
     for key in sorted(set(re.findall(r"\{if:([a-z][A-Za-z0-9_-]*)\}", text))):
         lab.condition(key, False)
-    for key in sorted({key.partition(".")[0] for key in re.findall(r"\{([a-z][A-Za-z0-9_.-]*)\}", text)} - {"else", "end"}):
+    for key in sorted({key.partition(".")[0] for key in re.findall(r"\{([a-z][A-Za-z0-9_.-]*)\}", text)} - {"else", "end", "picture"}):
         lab.fact(key, "(not run)")
     for key, text in CLAIMS.items():
         lab.claims.append((key, text, "not run", sentence, "", ""))
@@ -339,11 +414,15 @@ def run(lab):
     acceptance_claim(lab, problem, scan, worst, narrow)
     histograms(lab, directions, truth, walk)
     laplace_claim(lab, problem, directions, truth)
-    epochs = lab.pick(50, 1000, 10000)
-    lab.fact("epochs", epochs)
+    lengths = {"zero": lab.pick(50, 5000, 10000), "posterior": lab.pick(50, 1000, 10000)}
+    lab.fact("epochs", lengths["zero"])
+    lab.fact("epochs-posterior", lengths["posterior"])
     true_nll = float(problem.nll(truth[:: max(1, len(truth) // 100)]).mean())
-    judge(lab, compare(lab, problem, directions, truth, epochs, lab.seeds(1, 2, 5)), true_nll)
-    hidden(lab, problem)
+    found = compare(lab, problem, directions, truth, lengths)
+    lost = {"softmax": {name: count_lost([m["nll"] for m in measures], true_nll) for (start, name), measures in found.items() if start == "zero"},
+            "hidden": hidden(lab, problem)}
+    lab.table("lost", ["model", "sampler", "lost", "runs"], [[model, name, *counts] for model in lost for name, counts in lost[model].items()])
+    judge(lab, found, true_nll, lengths, lost["hidden"])
 
 
 def check(lab):

@@ -1,3 +1,4 @@
+# Contours of Laplace's log posterior, autocorrelations, and traces from two kinds of starts; a row of panels per data set.
 eval begin(2100, 1000)
 set multiplot
 array title[2] = ['the text''s data (variance 6)', 'the notebook''s data (variance 1/500)']
@@ -24,15 +25,31 @@ do for [j=1:2] {
          dir.'/acf.csv' using 'epochs':(mine(column('acf'), strcol('way'), 'psbps')) with lines ls 4 title 'pSBPS'
     set autoscale
     do for [l=1:2] {
-        law = word('notebook near', l)
+        start = word('notebook near', l)
         set origin 0.25 + 0.25 * l, y; set size 0.25, 0.5
-        set title sprintf("Three starts of %d times Laplace's covariance", l == 1 ? 100 : 10)
+        set title sprintf("Starts of %d times Laplace's covariance", l == 1 ? 100 : 10)
         set xlabel 'epochs'; set ylabel 'longest direction, Laplace sd from the mode'
-        set offsets 0, 0, graph 0.15, 0
-        own(s, way) = column('seed') == s && strcol('start') eq law ? mine(column('epoch'), strcol('way'), way) : NaN
-        plot for [s=1:3] dir.'/traces.csv' using (own(s, 'sbps')):'sd' with lines ls 1 lw 1.3 title s == 1 ? 'SBPS' : '', \
-             for [s=1:3] dir.'/traces.csv' using (own(s, 'psbps')):'sd' with lines ls 4 lw 1.3 title s == 1 ? 'pSBPS' : ''
-        set offsets 0, 0, 0, 0
+        own(s, way) = column('seed') == s && strcol('start') eq start ? mine(column('epoch'), strcol('way'), way) : NaN
+        middle(way) = strcol('start') eq start ? mine(column('epoch'), strcol('way'), way) : NaN
+        set autoscale
+        # The axis is that of the runs that are not lost; a trace may leave the panel.
+        stats dir.'/traces.csv' using (strcol('data') eq data && strcol('start') eq start && column('lost') == 0 ? column('sd') : NaN) nooutput name 'Z'
+        stats dir.'/medians.csv' using (strcol('data') eq data && strcol('start') eq start ? column('sd') : NaN) nooutput name 'M'
+        low = Z_min < M_min ? Z_min : M_min; high = Z_max > M_max ? Z_max : M_max
+        array gone[2]; array all[2]
+        do for [w=1:2] {
+            picked(x) = strcol('data') eq data && strcol('start') eq start && strcol('way') eq word('sbps psbps', w) ? x : NaN
+            stats dir.'/arrivals.csv' using (picked(column('lost'))) nooutput name 'L'
+            gone[w] = L_sum; all[w] = L_records
+        }
+        set yrange [low - 0.08 * (high - low):high + 0.3 * (high - low)]
+        set title sprintf("Starts of %d times Laplace's covariance\nlost: SBPS %d, pSBPS %d of %d", l == 1 ? 100 : 10, gone[1], gone[2], all[1])
+        set key top right at graph 0.99, graph 0.985 maxrows 2 opaque
+        plot for [s=1:3] dir.'/traces.csv' using (own(s, 'sbps')):'sd' with lines lc rgb '#8fbfdc' lw 1 title s == 1 ? 'SBPS, three starts' : '', \
+             for [s=1:3] dir.'/traces.csv' using (own(s, 'psbps')):'sd' with lines lc rgb '#f2cf85' lw 1 title s == 1 ? 'pSBPS, three starts' : '', \
+             dir.'/medians.csv' using (middle('sbps')):'sd' with lines lc rgb blue lw 3 title 'SBPS, median', \
+             dir.'/medians.csv' using (middle('psbps')):'sd' with lines lc rgb orange lw 3 title 'pSBPS, median'
+        set key default; set key samplen 2 spacing 1.1 textcolor rgb '#222222'; set autoscale y
     }
     unset xzeroaxis
 }

@@ -3,8 +3,9 @@ file(name) = dir.'/'.name.'.csv'
 stats file('lines') using (column('posterior')) nooutput; posterior = STATS_mean
 stats file('scan') using (column('epochs')) nooutput; longest = STATS_max; shortest = STATS_min
 stats file('scan') using (column('variance')) nooutput; top = STATS_max
-stats file('bias') using (column('bias') - column('error')) nooutput; low = STATS_min
-stats file('bias') using (strcol('direction') eq 'smallest' ? column('sd_ratio') - 1 + column('sd_error') : column('bias') + column('error')) nooutput; high = STATS_max
+shown(x) = column('step') > 0.09 ? x : NaN
+stats file('bias') using (shown(column('bias') - column('error'))) nooutput; low = STATS_min
+stats file('bias') using (shown(strcol('direction') eq 'smallest' ? column('sd_ratio') - 1 + column('sd_error') : column('bias') + column('error'))) nooutput; high = STATS_max
 if (low > 0) low = 0
 array shade[4] = ['#f4b183', '#e69f00', '#d55e00', '#7a2f00']
 array shade2[4] = ['#e8c3d8', '#cc79a7', '#9c3f73', '#4d1436']
@@ -22,7 +23,7 @@ set arrow 2 from graph 0, first 1 to graph 1, first 1 nohead lc rgb black lw 1.3
 set arrow 3 from graph 0, first posterior to graph 1, first posterior nohead lc rgb green lw 1.3 dt 2 back
 set label 1 "lines: Laplace (solid) and posterior by hmc (dashed)" at graph 0.02, graph 0.95 font ',9' tc rgb '#333333'
 set label 2 "0.1" at 0.092, graph 0.03 right font ',9' tc rgb '#555555'
-set key bottom right font ',10' title 'epochs a run' width -1
+set key bottom right font ',10' title 'epochs per run' width -1
 set title 'SGLD started at the mode'
 plot for [i=1:decades] file('scan') using (pick('sgld', i, column('step'))):(column('variance')):(column('error')) with yerrorbars lc rgb shade[i] pt mark[i] ps 1.1 lw 1.4 title sprintf('%g', epochs(i)), \
      for [i=1:decades] file('scan') using (pick('sgld', i, column('step'))):(column('variance')) with lines lc rgb shade[i] lw 1 notitle
@@ -41,8 +42,8 @@ set title 'What the large steps cost (started in the posterior)'
 set xrange [0.06:1.7]; set xtics (0.1, 0.316, 1); set format x '%g'; set mxtics 1
 set ylabel 'error' offset 1,0
 set key top left reverse Left
-set yrange [low - 0.08 * (high - low):high + 0.45 * (high - low)]
-at(sampler, side, x) = strcol('sampler') eq sampler && strcol('direction') eq side ? x : NaN
+set yrange [low - 0.08 * (high - low):high + 0.08 * (high - low)]
+at(sampler, side, x) = strcol('sampler') eq sampler && strcol('direction') eq side ? shown(x) : NaN
 set arrow 4 from graph 0, first 0 to graph 1, first 0 nohead lc rgb black lw 1 back
 set label 2 ""
 plot file('bias') using (at('sgld', 'largest', column('step')) * 0.94):(column('bias')):(column('error')) with yerrorbars lc rgb red pt 7 ps 1.3 lw 1.6 title 'SGLD: mean, largest direction (posterior sd)', \

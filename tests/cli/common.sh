@@ -40,14 +40,19 @@ try() {
         fault "$name" "stderr '$(head -c 300 "$work/.err")' does not match '$err'"
 }
 
+# Lets root start more ranks than cores, without warnings on stderr.
+allow_ranks() {
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    export OMPI_MCA_btl_base_warn_component_unused=0
+    export HWLOC_HIDE_ERRORS=2 # hides its warning if there is no /sys
+}
+
 # Skips a test that starts ranks where that is not possible.
 needs_ranks() {
     mpirun --version 2>/dev/null | grep -q 'Open MPI' || { echo "no mpirun of Open MPI: skipped"; exit 77; }
     OMPI_COMM_WORLD_SIZE=2 "$sbps" list models >/dev/null 2>.err
     grep -q 'without MPI' .err && { echo "built without MPI: skipped"; exit 77; }
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-    export OMPI_MCA_btl_base_warn_component_unused=0
-    export HWLOC_HIDE_ERRORS=2 # hides its warning if there is no /sys
+    allow_ranks
 }
 
 finish() {

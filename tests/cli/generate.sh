@@ -43,6 +43,8 @@ if [ -x /usr/bin/time ]; then
         /usr/bin/time -f %M -o kb.$rows "$sbps" map --generate $rows --dim 5 --model logistic >.out 2>.err || fault 'memory' "$(cat .err)"
     done
     awk 'NR == FNR { few = $1; next } { exit !($1 < few + 8000) }' kb.1e5 kb.3e6 || fault 'memory' "$(cat kb.*)"
+else
+    echo "no /usr/bin/time: memory is left out"
 fi
 
 # ---- refusals ----
@@ -61,7 +63,7 @@ try 'columns' 2 '' 'at most' "$sbps" map --generate 1e5 --model logistic --dim 2
 mpirun --version 2>/dev/null | grep -q 'Open MPI' || { echo "no mpirun of Open MPI: ranks are left out"; finish; exit; }
 OMPI_COMM_WORLD_SIZE=2 "$sbps" list models >/dev/null 2>.err
 grep -q 'without MPI' .err && { echo "built without MPI: ranks are left out"; finish; exit; }
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+allow_ranks
 for model in logistic linear; do
     "$sbps" laplace --generate 1e5 --dim 5 --model $model --json >one.json
     for ranks in 2 4; do
