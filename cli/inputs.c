@@ -107,6 +107,11 @@ static sbps_status check_data(const char *who, const char *model, const char *da
             err, SBPS_BAD_ARG,
             "%s: the data file is missing; usage: sbps %s DATA --model %s --target COLUMN", who,
             who, *model ? model : "NAME");
+    if (!needs_table(model) && data && !strcmp(model, "gaussian"))
+        return set_error(err, SBPS_BAD_ARG,
+                         "%s: model gaussian is a density without data; did you mean --family "
+                         "gaussian, the linear regression of '%s'?",
+                         who, data);
     if (!needs_table(model) && data)
         return set_error(
             err, SBPS_BAD_ARG,
@@ -129,12 +134,7 @@ sbps_status inputs_check(const char *who, const sbps_options *options, const cha
                                 "%s: --generate makes the rows: omit either it or '%.200s'",
                                 who, data)
                     : inputs_check_kind(options, "model", "models", err);
-    if (!*model && data)
-        return set_error(err, SBPS_BAD_ARG,
-                         "%s: name a model: --model NAME (`sbps list models`), or --family "
-                         "NAME with its name in R "
-                         "(`sbps list families`)",
-                         who);
+    if (!*model && data) return SBPS_OK; /* the library chooses a family by the target */
     sbps_status status = check_data(who, model, data, err);
     return status == SBPS_OK ? inputs_check_kind(options, "model", "models", err) : status;
 }

@@ -67,8 +67,7 @@ try 'without it'       1 '' 'run.ckpt: written by a run with different options' 
 # ---- refusals ----
 try 'csv and json'     2 '' 'use --csv or --json, not both' "$sbps" map "${logistic[@]}" --csv --json
 try 'no data'          2 '' 'usage: sbps map DATA --model logistic --target' "$sbps" map --model logistic
-try 'no model'         2 '' 'laplace: name a model: --model NAME' "$sbps" laplace data.csv
-try 'a table too many' 2 '' 'usage: sbps laplace --model gaussian, without' "$sbps" laplace data.csv --model gaussian
+try 'a table too many' 2 '' 'did you mean --family gaussian' "$sbps" laplace data.csv --model gaussian
 try 'no such method'   2 '' "--method: unknown choice 'sagg', did you mean 'sag'" "$sbps" map "${logistic[@]}" --method sagg
 try 'not its option'   2 '' "map: unknown option '--band'" "$sbps" map "${logistic[@]}" --band 3
 try 'not of sample'    2 '' "sample: unknown option '--method'" "$sbps" sample "${logistic[@]}" --method sag

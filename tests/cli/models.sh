@@ -7,7 +7,7 @@ try 'gaussian'          0 '' '.*' "$sbps" sample --model gaussian --dim 3 --cond
 try 'its summary'       0 'model +gaussian rows +1 parameters +3.*w1 .*w2 .*w3 ' '' "$sbps" summary g.nc
 try 'banana'            0 '' '.*' "$sbps" sample --model banana -o b.nc "${quick[@]}"
 try 'dry run'           0 '^gaussian density +size +2 parameters;.*w1 .. w2 \(2\) ~ flat' '' "$sbps" sample --model gaussian --dry-run
-try 'a table too many'  2 '' "model gaussian is a density without data; usage: sbps sample --model gaussian, without 'x.csv'" "$sbps" sample x.csv --model gaussian
+try 'a table too many'  2 '' "model gaussian is a density without data; did you mean --family gaussian" "$sbps" sample x.csv --model gaussian
 try 'no table'          2 '' 'the data file is missing; usage: sbps sample DATA --model hyperboloid' "$sbps" sample --model hyperboloid
 try 'no covariance'     '[12]' '' 'nothere.csv' "$sbps" sample --model gaussian --covariance nothere.csv
 printf 'a,b\n1,2\n2,1\n' >c.csv

@@ -91,7 +91,8 @@ table 😀 300
 most=8000
 run soft "\`$group\` ~ \`$x\`" --model softmax
 scored soft
-run ord "\`$group\` ~ \`$x\`" --model ordinal
+rest=${x#x}
+run ord "\`$group\` ~ \`$x\`" --model ordinal --levels "a$rest,b$rest,c$rest,d$rest"
 scored ord
 run grp "\`$y\` ~ \`$x\` + (1 + \`$x\` | \`$group\`)" --family gaussian --ranef all
 scored grp

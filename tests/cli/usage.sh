@@ -25,7 +25,7 @@ try 'option first'         2 ''                        "put a subcommand before 
 
 try 'no data'              2 ''                        'the data file is missing' "$sbps" sample --model logistic
 try 'two tables'           2 ''                        "'more.csv' is neither a file nor a formula" "${sample[@]}" more.csv
-try 'no model'             2 ''                        'sample: name a model: --model NAME \(.sbps list models.\), or --family NAME with its name in R \(.sbps list families.\)' "$sbps" sample data.csv --target y
+try 'a density'            2 ''                        'did you mean --family gaussian' "$sbps" sample data.csv --target y --model gaussian
 try 'unknown model'        2 ''                        "unknown model 'logstic', did you mean 'logistic'" "$sbps" sample data.csv --model logstic --target y
 try 'unknown model, far'   2 ''                        "unknown model 'xyzzy'; .sbps list models" "$sbps" sample data.csv --model xyzzy --target y
 try 'unknown sampler'      2 ''                        "unknown sampler 'sbsp', did you mean 'sbps'" "${sample[@]}" --sampler sbsp

@@ -83,7 +83,7 @@ TEST(defaults_are_those_the_table_states)
 {
     sbps_options *o = fresh();
     CHECK(o->model == NULL && o->target == NULL && o->checkpoint == NULL);
-    CHECK(!strcmp(o->missing, "error") && !strcmp(o->prior, "auto"));
+    CHECK(!strcmp(o->missing, "drop") && !strcmp(o->prior, "auto"));
     CHECK(!o->no_intercept && !o->paper && !o->dry_run);
     CHECK(o->batch_size == SIZE_AUTO && o->threads == SIZE_AUTO && o->warmup == SIZE_AUTO);
     CHECK(isnan(o->band) && isnan(o->refresh_rate) && isnan(o->horizon) && isnan(o->dt));

@@ -99,11 +99,26 @@ class Messages(Case):
                     sbps.fit(formula, path, family="gaussian", **options)
                 printed = program("sample", path, formula, "--family", "gaussian", *flags, "-o", self.path("run.nc"),
                                   fails=True)
-                self.assertIn(str(caught.exception), printed)
+                self.assertIn(str(caught.exception), sbps._library.in_python(printed))
+
+    def test_messages_have_names_of_python(self):
+        spelled = sbps._library.in_python
+        self.assertEqual(spelled("drop such rows with --missing drop, or the column with --exclude"),
+                         'drop such rows with missing="drop", or the column with exclude=')
+        self.assertEqual(spelled("--prior-sd: bad; --standardize helps; --nowhere stays"),
+                         "prior_sd: bad; standardize=True helps; --nowhere stays")
+        self.refused({"y": [1.0, float("nan"), 2.0], "x": [1, 2, 3]}, 'with missing="drop"', kind=sbps.BadData, missing="error")
+
+    def test_a_family_is_chosen_by_the_target(self):
+        table = {"x": [i % 7 for i in range(60)], "y": [(i * 7919) % 100 < 50 for i in range(60)],
+                 "z": [0.3 * i % 5 for i in range(60)], "three": list("abc") * 20}
+        self.assertEqual(sbps.fit("y ~ x", table, ess=50, seed=1).names, ["intercept", "x"])
+        self.assertEqual(sbps.fit("z ~ x", table, ess=50, seed=1).names, ["intercept", "x", "sigma"])
+        self.refused({"x": table["x"], "y": table["three"]}, 'choose family="categorical"', kind=sbps.BadArg, family=None)
 
     def test_statuses_are_classes(self):
         self.refused(self.path("nothing.csv"), "nothing.csv", kind=sbps.NoFile)
-        self.refused({"y": [1.0, float("nan")], "x": [1, 2]}, "table:2", kind=sbps.SbpsError)
+        self.refused({"y": [1.0, float("nan")], "x": [1, 2]}, "table:2", kind=sbps.SbpsError, missing="error")
         self.refused({"y": [0.5, 2], "x": [1, 2]}, "y", kind=sbps.BadData, family="bernoulli")
         self.assertTrue(issubclass(sbps.NoFile, OSError) and issubclass(sbps.BadArg, ValueError))
 
@@ -111,7 +126,7 @@ class Messages(Case):
         for wrong, words in ((float("nan"), "table:2: column 'x'"), (float("inf"), "table:2: column 'x': 'inf' is not a")):
             for storage in ("double", "given"):
                 table = {"y": numpy.array([1.0, 2.0, 4.0]), "x": numpy.array([1.0, wrong, 2.0])}
-                self.refused(table, words, kind=sbps.BadData, storage=storage)
+                self.refused(table, words, kind=sbps.BadData, storage=storage, missing="error")
         self.refused({"y": numpy.array([1.0]), "x": numpy.array([1.0])}, "row", kind=sbps.SbpsError)
         self.refused({"y": numpy.empty(0), "x": numpy.empty(0)}, "row", kind=sbps.SbpsError)
         self.refused({"y": [2.0, 2.0, 2.0, 2.0], "x": [1.0, 2.0, 3.0, 4.0]}, "y", kind=sbps.SbpsError)

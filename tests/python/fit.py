@@ -88,7 +88,7 @@ class SameDraws(Case):
             given = self.fit(numpy.asarray(matrix, order=order), "y ~ x + z", names=["y", "x", "z"], storage="given")
             self.assertIn("given", given.chosen)
             self.assert_same_draws(given, sbps.read(self.path("matrix.nc")))
-        with self.assertRaisesRegex(sbps.BadArg, "--storage given: column 'z' of the design is not a column of doubles"):
+        with self.assertRaisesRegex(sbps.BadArg, "storage=\"given\": column 'z' of the design is not a column of doubles"):
             self.fit(dict(self.columns), "y ~ x + z", storage="given")
 
     @unittest.skipUnless(scipy, "scipy is not there")
@@ -123,7 +123,7 @@ class SameDraws(Case):
         holes = dict(table, day=days.copy())
         holes["day"][4] = "NaT"
         with self.assertRaisesRegex(sbps.BadData, "table:5: column 'day'"):
-            self.fit(holes, "y ~ day")
+            self.fit(holes, "y ~ day", missing="error")
         if pandas:
             frame = pandas.DataFrame(dict(self.columns, time=times))
             self.assert_same_draws(self.fit(frame, "y ~ x + time"), self.fit(table, "y ~ x + time"))

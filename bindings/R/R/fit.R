@@ -128,7 +128,7 @@ sbps <- function(formula, data = list(), family = gaussian(), prior = NULL, prio
     if (!is.null(more$refresh) && missing(progress)) progress <- progress && more$refresh > 0
     more <- from_rstanarm(more)
     if (is.null(na.action)) na.action <- "na.omit"
-    if (is_file(data) && is.null(more$missing) && !identical(match.fun(na.action), stats::na.fail)) more$missing <- "drop"
+    if (is.null(more$missing) && (!is_file(data) || identical(match.fun(na.action), stats::na.fail))) more$missing <- "error"
     expressions <- list(weights = substitute(weights), offset = substitute(offset), subset = substitute(subset))
     arguments <- row_arguments(expressions, more, data, contrasts, na.action, formula)
     made <- c(list(call = call, formula = formula, family = family), input_rows(formula, data, arguments))

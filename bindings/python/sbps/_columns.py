@@ -33,6 +33,7 @@ class Column:
     stride: int = 0
     levels: Sequence[str] = ()
     ordered: bool = False
+    ranked: bool = True  # False: categories whose order has no meaning
 
 
 def from_mapping(data: Mapping) -> list[Column]:
@@ -144,6 +145,7 @@ def from_categories(name: str, values: Any) -> Column:
     codes = values.cat.codes.to_numpy().astype("int32")
     column = from_numpy(name, codes)
     column.type, column.levels, column.ordered = LEVEL, [str(level) for level in values.cat.categories], True
+    column.ranked = bool(values.cat.ordered)
     return column
 
 

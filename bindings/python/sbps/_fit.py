@@ -4,6 +4,7 @@ from __future__ import annotations
 import ctypes
 import math
 import os
+import sys
 import tempfile
 import threading
 import warnings
@@ -280,7 +281,8 @@ def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] =
     formula: as in R, `"y ~ x + (1|g)"`; see docs/formula.md.
     data: a file name (or several), a dict of columns, a pandas data frame, a matrix of numpy or scipy.sparse with
     `names` of its columns, or anything with `__arrow_c_stream__` or `__dataframe__`.
-    family: as in R: "gaussian", "bernoulli", "poisson", ...
+    family: as in R: "gaussian", "bernoulli", "poisson", ... None: bernoulli for a target with two labels or the numbers
+    0 and 1, gaussian for other numbers; the choice is printed.
     model: in place of a family, the name of a model as on the command line, or a function `rows(w, x, y)` that
     returns log densities and gradients (see `sbps.Model`).
     prior: prior of the coefficients, such as "normal(0,2.5)". seed: the same seed gives the same draws. ess: the run stops
@@ -302,11 +304,31 @@ def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] =
     if any(value is not None and not isinstance(value, str) for value in (formula, family)):
         raise BadArg("formula and family are strings, such as \"y ~ x\" and \"bernoulli\"")
     table = _tables.take(data, names)
+    if "ordinal" in (family, model) or family == "cumulative":
+        check_order(table, options.get("target") or (formula or "").partition("~")[0].strip(" `"), options.get("levels"))
     outcome = sample(Sampling(table, given, bar(progress), own))
     made = Fit(outcome, table)
+    if progress is not False:
+        print_choices(made)
     keep_call(made, {**given, "model": own.name if own else model})
     issue_warnings(made, outcome.warnings, outcome.budget)
     return made
+
+
+def check_order(table: _tables.Table, target: str, levels: Any) -> None:
+    """Fails for a target of categories without an order: their alphabetical order would be taken for one."""
+    for column in getattr(table, "columns", ()):
+        if column.name == target and not column.ranked and not levels:
+            raise BadArg(f"column '{target}' has categories without an order: make it an ordered Categorical "
+                         f"(ordered=True, categories from lowest to highest), or pass levels=[...]")
+
+
+def print_choices(made: Fit) -> None:
+    """Prints what the user should know of the table: rows that were dropped, and a family that was chosen."""
+    lines = [note for note in made.notes if "left out" in note]
+    lines += [f"family {line.split(None, 1)[1]}" for line in made.chosen.splitlines() if line.startswith("  family ")]
+    for line in lines:
+        print("sbps:", lib.in_python(line), file=sys.stderr)
 
 
 def keep_call(made: Fit, given: dict) -> None:

@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
+import re
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_size_t,
                     c_ssize_t, c_uint, c_uint64, c_void_p, sizeof)
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Iterator, Optional
 
 from .errors import BY_STATUS, SbpsError
 
@@ -35,6 +37,10 @@ class ModelFunction(Structure):
 
 class Error(Structure):
     _fields_ = [("status", c_int), ("text", c_char * 512)]
+
+
+class OptionInfo(Structure):
+    _fields_ = [(name, c_char_p) for name in ("name", "argument", "fallback", "group", "help")]
 
 
 class Column(Structure):
@@ -132,6 +138,8 @@ CHECKED = {
 # The other functions: return type and argument types.
 PLAIN = {
     "free": (None, [c_void_p]),
+    "option_count": (c_size_t, []),
+    "option_at": (OptionInfo, [c_size_t]),
     "options_get": (c_char_p, [c_void_p, c_char_p]),
     "options_destroy": (None, [c_void_p]),
     "table_notes": (c_char_p, [c_void_p]),
@@ -203,7 +211,32 @@ def call(name: str, *arguments: Any) -> None:
 
 def exception(status: int, message: str) -> SbpsError:
     known = BY_STATUS[status] if status < len(BY_STATUS) else None
-    return (known or SbpsError)(message)
+    return (known or SbpsError)(in_python(message))
+
+
+@functools.lru_cache(maxsize=None)
+def option_arguments() -> dict[str, Optional[str]]:
+    """What the value of each option is called, None for a switch, by the option's name."""
+    every = [plain("option_at", index) for index in range(plain("option_count"))]
+    return {one.name.decode(): one.argument.decode() if one.argument else None for one in every}
+
+
+def in_python(message: str) -> str:
+    """A message of the library with its options as arguments of Python: `missing="drop"`, not `--missing drop`."""
+    def argument(found: "re.Match[str]") -> str:
+        name, rest = found.group(1), found.group(2) or ""
+        if name not in option_arguments():
+            return found.group(0)
+        called, argument = name.replace("-", "_"), option_arguments()[name]
+        if message[found.end():].startswith(":") and not rest:
+            return called
+        if argument is None:
+            return f"{called}=True{rest}"
+        value = rest.strip().strip('"')
+        if rest.strip().startswith('"') or value in argument.split("|") or (value and name in ("family", "model")):
+            return f'{called}="{value}"'
+        return f"{called}={value}" if value and value.isupper() else f"{called}={rest}"
+    return re.sub(r'--([a-z][a-z-]*[a-z])( "[^"]*"| [A-Za-z_]+)?', argument, message)
 
 
 def made(name: str, *arguments: Any) -> c_void_p:

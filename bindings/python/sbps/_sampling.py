@@ -157,7 +157,7 @@ class Sampling:
         """Collects a new warning of the run and updates the progress line."""
         warning = lib.Error()
         if lib.plain("run_warning", run, byref(warning)):
-            warnings.append(warning.text.decode("utf-8", "replace"))
+            warnings.append(lib.in_python(warning.text.decode("utf-8", "replace")))
         if self.bar.is_due():
             state = lib.Progress()
             lib.plain("run_progress", run, byref(state))
@@ -175,7 +175,7 @@ class Sampling:
 
 
 def notes_of(table: c_void_p) -> list[str]:
-    return lib.plain("table_notes", table).decode("utf-8", "replace").splitlines()
+    return lib.in_python(lib.plain("table_notes", table).decode("utf-8", "replace")).splitlines()
 
 
 def in_thread(work: Callable[[], Outcome]) -> "Future[Outcome]":

@@ -292,14 +292,15 @@ const option_type option_switch_type = {.parse = switch_parse, .print = switch_p
 static const option_spec first_lines[] = {
     {TEXT("model", model, "NAME", ""), DATA, READ, /* a file if it has a slash */
      .help = "Likelihood; `sbps list models` lists the names. A name with a slash, such as "
-             "./mine.so, is a shared library with a model of your own, which is loaded. This "
-             "option or --family is required."},
+             "./mine.so, is a shared library with a model of your own, which is loaded. "
+             "Default: see --family."},
     /* its effect on the path is that of --model */
     {TEXT("family", family, "NAME", ""), .group = "Data and model", .for_mode = true,
      .help = "The model under its name in R: gaussian (linear), bernoulli (logistic), "
              "binomial, binomial(probit), poisson, negbinomial, Gamma (with log link), Beta, "
              "student, zero_inflated_poisson, categorical (softmax), cumulative (ordinal). "
-             "Replaces --model."},
+             "Replaces --model. Default: bernoulli for a target with two labels or the numbers "
+             "0 and 1, gaussian for other numbers; the choice is printed."},
     {TEXT("formula", formula, "TEXT", ""), DATA,
      .help = "Model formula as in R: 'y ~ a*b + poly(x,2) + (1|g)'. Replaces --target and "
              "--features; sample and map also accept it as an argument after DATA."},
@@ -321,8 +322,9 @@ static const option_spec first_lines[] = {
              "the second in sorted order, so yes, TRUE, Y or 2."},
     {TEXT("levels", levels, "A,B,...", ""), DATA,
      .help =
-         "Labels of the response in their order, such as low,mid,high for ordinal. Default: "
-         "numbers by value, text in natural order (a2 before a10), which is reported."},
+         "Labels of the response in their order, such as low,mid,high. Required for an ordinal "
+         "model of a text response. Default for other models: numbers by value, text in "
+         "natural order (a2 before a10), which is reported."},
     {TEXT("weights", weights, "COLUMN", ""), DATA,
      .help = "Column of weights; each row's log-likelihood is multiplied by its weight."},
     {TEXT("trials", trials, "COLUMN", ""), DATA,
@@ -331,9 +333,11 @@ static const option_spec first_lines[] = {
              "of successes."},
     {TEXT("offset", offset, "COLUMN", ""), DATA,
      .help = "Column added to the linear predictor with coefficient 1."},
-    {CHOICE("missing", missing, "error|drop", "error"), DATA,
-     .help = "Rows with a missing value: error stops and reports the first one; drop leaves "
-             "them out and reports how many."},
+    /* its effect on the path is that of the table, whose hash a checkpoint has */
+    {CHOICE("missing", missing, "error|drop", "drop"), .group = "Data and model",
+     .for_mode = true,
+     .help = "Rows with a missing value: drop leaves them out and reports how many; error "
+             "stops and reports the first one."},
     {TEXT("na", na, "A,B,...", NA_STRINGS), DATA,
      .help = "Words that mark a missing value, in addition to an empty cell and nan. They may "
              "be numbers, such as -999."},

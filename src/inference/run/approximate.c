@@ -6,6 +6,7 @@
  * destroyed after the search: a sbps_mode holds copies of all it needs. */
 #include "inference/run/approximate.h"
 #include "core/memory.h"
+#include "inference/options/family_choice.h"
 #include "inference/options/start_point.h"
 #include "inference/options/target.h"
 #include "inference/run/group_mode.h"
@@ -88,6 +89,8 @@ sbps_status approximate_find(const sbps_table *table, const sbps_options *option
     if (!map) return fail_memory(err);
     sbps_status status = options_copy(options, &map->options, err);
     struct row_workers workers;
+    const char *why;
+    if (status == SBPS_OK) status = family_choose(map->options, table->data, &why, err);
     if (status == SBPS_OK) {
         const rows data = attach_row_workers(table, map->options, &workers);
         status = find(map, &data, err);

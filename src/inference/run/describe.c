@@ -355,6 +355,7 @@ static void describe_model(const sbps_run *run, text *out)
         text_name(out, target ? target : "label");
         text_add(out, "'\n");
     }
+    if (run->family_reason) text_add(out, "  family    %s\n", run->family_reason);
 }
 
 /* Names of the reported parameters, safe to print on a terminal; the caller's, NULL: no memory.

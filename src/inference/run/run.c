@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "core/ranks/ranks.h"
 #include "inference/options/crossed_method.h"
+#include "inference/options/family_choice.h"
 #include "inference/options/target.h"
 #include "inference/run/chain.h"
 #include "inference/run/chains_on_ranks.h"
@@ -57,6 +58,8 @@ static sbps_status create(const sbps_table *table, const sbps_options *options,
     atomic_init(&run->interrupt, false);
     sbps_status status = options_copy(options, &run->options, err);
     if (status == SBPS_OK) status = complete_paper(run->options, err);
+    if (status == SBPS_OK)
+        status = family_choose(run->options, table->data, &run->family_reason, err);
     if (status != SBPS_OK) return status;
     run->options->no_integrals = no_integrals;
     status = run_set_up(run, err); /* creates run->target */

@@ -195,6 +195,7 @@ struct sbps_run {
     run_ranks ranks;
     row_effects influential; /* rows that shift a posterior mean; in influential_rows */
     row_effect influential_rows[EFFECTS_MAX];
+    const char *family_reason; /* why this family was chosen; NULL: it was given */
     bool prefers_nuts; /* set-up stopped: nuts on all group effects is cheaper than integrals */
     size_t chain_count;
     chain *chains;

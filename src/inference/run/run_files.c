@@ -353,37 +353,47 @@ static sbps_status refuse_options(const char *path, const char *theirs, const ch
                 (int)strcspn(theirs, "\n"), theirs, (int)strcspn(ours, "\n"), ours);
 }
 
-/* The lines that must be equal for a run to be resumed: all but the first, which names the
- * version that wrote them. */
-static const char *without_version(const char *lines)
+/* The lines that must be equal for a run to be resumed, the caller's: not the version that wrote
+ * them, nor --missing, which version 0.1.0 lists but the hash of the table covers. */
+static char *compared_lines(const char *lines)
 {
-    const char *end = strchr(lines, '\n');
-    return !strncmp(lines, "version=", 8) && end ? end + 1 : lines;
+    text out = {0};
+    for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
+        length = strcspn(lines, "\n");
+        if (strncmp(lines, "version=", 8) && strncmp(lines, "missing=", 8))
+            text_add(&out, "%.*s\n", (int)length, lines);
+    }
+    return text_take(&out);
 }
 
 /* SBPS_MISMATCH if the checkpoint was written with other options or data. The block of options
  * becomes that of the checkpoint, whose version, and so its length, may differ. */
 static sbps_status check_owner(const char *path, block_list *b, sbps_error *err)
 {
-    checkpoint_block *options = &b->list[b->count - 1];
-    char *theirs = NULL, *hash = NULL;
+    checkpoint_block *block = &b->list[b->count - 1];
+    char *theirs = NULL, *hash = NULL, *there = NULL, *here = NULL;
     size_t length, size;
     sbps_status status = checkpoint_peek(path, "options", &theirs, &length, err);
     if (status != SBPS_OK) goto done;
     if ((status = checkpoint_peek(path, "data", &hash, &size, err)) != SBPS_OK) goto done;
-    const char *there = without_version(theirs), *here = without_version(b->options);
-    if (strcmp(there, here)) {
+    there = compared_lines(theirs);
+    here = compared_lines(b->options);
+    if (!there || !here) {
+        status = fail_memory(err);
+    } else if (strcmp(there, here)) {
         status = refuse_options(path, there, here, err);
     } else if (size != sizeof b->hash || memcmp(hash, &b->hash, size)) {
         status = fail(err, SBPS_MISMATCH, "%s: written by a run on different data", path);
     } else {
         free(b->options);
-        *options = (checkpoint_block){options->name, b->options = theirs, length};
+        *block = (checkpoint_block){block->name, b->options = theirs, length};
         theirs = NULL;
     }
 done:
     free(theirs);
     free(hash);
+    free(there);
+    free(here);
     return status;
 }
 

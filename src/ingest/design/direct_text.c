@@ -266,8 +266,7 @@ static bool is_plain(const row_source *s, const rows_spec *spec, size_t size)
     bool large = size >= DIRECT_MIN || spec->part_bytes > 0;
     bool sparse = storage_of(spec, 0, INFINITY) == &storage_sparse;
     return large && !sparse && !formula_needs_all_rows(p->formula) && p->categories == 0 &&
-           !p->drop_missing && s->names.filled >= PACK_BELOW &&
-           storage_check(spec, NULL) == SBPS_OK;
+           s->names.filled >= PACK_BELOW && storage_check(spec, NULL) == SBPS_OK;
 }
 
 /* Returns the end of the rows, without blank lines at the end, which are no records. */

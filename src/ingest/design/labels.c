@@ -68,9 +68,9 @@ static sbps_status note_labels(const design *g, sbps_error *err)
                          g->spec->success ? "" : " (--success chooses)");
     char *list = list_labels(r);
     if (!list) return fail_memory(err);
-    sbps_status status = rows_note(
-        r, err, "target '%s': the classes 0, 1, ... are %s%s", show_name(target_name(g)).text,
-        list, ordered && !is_listed(g) ? ", in this order (--levels changes it)" : "");
+    sbps_status status =
+        rows_note(r, err, "target '%s': the classes 0, 1, ... are %s%s",
+                  show_name(target_name(g)).text, list, ordered ? ", in this order" : "");
     free(list);
     return status;
 }
@@ -180,6 +180,20 @@ static sbps_status order_listed(const design *g, const levels *l, size_t *order,
     return status == SBPS_OK ? fail_unlisted(g, l, order, *used, err) : status;
 }
 
+/* Fails because the order of texts is not known. */
+static sbps_status fail_unordered(const design *g, sbps_error *err)
+{
+    char *list = list_labels(g->r);
+    if (!list) return fail_memory(err);
+    sbps_status status =
+        fail(err, SBPS_BAD_ARG,
+             "%s: target '%s': the order of the labels %s is not known; list them from lowest "
+             "to highest with --levels A,B,..., or use numbers or an ordered factor",
+             g->schema->path, show_name(target_name(g)).text, list);
+    free(list);
+    return status;
+}
+
 /* Orders labels: as --levels, as a factor's levels, as numbers, or as R sorts texts. */
 static sbps_status order_labels(const design *g, levels *l, size_t *order, size_t *used,
                                 sbps_error *err)
@@ -199,6 +213,9 @@ static sbps_status place_ordered(design *g, levels *l, size_t *order, sbps_error
     bool swapped = false;
     sbps_status status = order_labels(g, l, order, &used, err);
     if (status == SBPS_OK) status = name_labels(g->r, l, order, used, err);
+    if (status == SBPS_OK && g->spec->labels == LABELS_ORDERED && !is_listed(g) &&
+        !are_numbers(l, order, used, g->schema->c_locale))
+        status = fail_unordered(g, err);
     if (status == SBPS_OK && used > (g->spec->labels == LABELS_TWO ? 2 : CLASSES_MAX))
         status = fail_count(g, err);
     if (status == SBPS_OK) status = order_by_success(g, &swapped, err);
