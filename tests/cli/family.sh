@@ -20,14 +20,17 @@ chosen '0 and 1'      'logistic regression' 'bernoulli, because all targets are 
 chosen 'numbers'      'linear regression'   'gaussian, because the target holds numbers' --target number --features x
 chosen 'two labels'   'logistic regression' 'bernoulli, because the target has labels' --target two --features x
 chosen 'truth values' 'logistic regression' 'bernoulli, because the target has labels' --target truth --features x
-chosen 'trials'       'binomial'            'binomial, because of --trials'              --target good --features x --trials all
+chosen 'trials'       'binomial'            'binomial, because the target counts successes'              --target good --features x --trials all
 chosen 'a formula'    'logistic regression' 'bernoulli, because all targets'             --formula binary~x
+chosen 'cbind'         'binomial'            'binomial, because the target counts successes'  --formula 'cbind(good,all-good)~x'
+chosen 'trials()'      'binomial'            'binomial, because the target counts successes'  --formula 'good|trials(all)~x'
 data=signs.csv chosen '-1 and 1' 'linear' 'gaussian' --target label --features x
 
 try 'three labels' 2 '' "'three' has 3 labels \('low', 'mid', 'top'\): choose --family categorical, or --family cumulative" \
     $(dry --target three --features x)
 try 'given'        0 '^linear' '' $(dry --target binary --features x --family gaussian)
 [ "$(grep -c 'family ' .out)" -eq 0 ] || fault 'given' 'prints a choice'
+try 'no trials'    2 '' "the formula's trials: model linear has no number of trials; binomial has" $(dry --formula 'cbind(good,all-good)~x' --family gaussian)
 try 'a density'    2 '' 'did you mean --family gaussian' $(dry --target number --model gaussian)
 
 # map and the run file have the model's name

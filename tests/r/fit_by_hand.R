@@ -130,5 +130,16 @@ refused("lengths", "sbps_bad_data", "lengths", sbps(y ~ x, list(y = 1:3, x = 1:4
 refused("no data", "sbps_bad_arg", "expected a data frame", sbps(mpg ~ wt, 3))
 refused("responses", "sbps_bad_data", "mpg", sbps(mpg ~ wt, mtcars, family = binomial()))
 
+# without a family the response chooses
+said <- character()
+own <- withCallingHandlers(sbps(am ~ wt, mtcars), message = function(m) { said <<- c(said, conditionMessage(m)); invokeRestart("muffleMessage") })
+check_that("a family by the response", identical(as.matrix(own), as.matrix(sbps(am ~ wt, mtcars, family = binomial()))) && family(own)$family == "binomial")
+check_that("and a message", any(grepl("family bernoulli, because all targets are 0 or 1; family = gaussian() takes", said, fixed = TRUE)))
+check_that("numbers", family(suppressMessages(sbps(mpg ~ wt, mtcars)))$family == "gaussian")
+check_that("trials", suppressMessages(sbps(cbind(vs, am) ~ wt, mtcars))$word == "binomial")
+write.csv(mtcars, "own.csv")
+check_that("a file", identical(as.matrix(suppressMessages(sbps(am ~ wt, "own.csv"))), as.matrix(own)))
+refused("three levels", "sbps_bad_arg", "choose --family categorical", sbps(cyl ~ wt, transform(mtcars, cyl = factor(cyl))))
+
 cat(failures, "failures\n")
 quit(status = failures > 0)

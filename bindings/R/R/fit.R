@@ -28,6 +28,20 @@ binomial_family <- function(link, formula, data) {
     if (is.double(y) && any(y > 0 & y < 1, na.rm = TRUE)) "binomial" else "bernoulli"
 }
 
+# The family that the library will choose for a response in memory, which priors need to know; NULL for files.
+likely_family <- function(made, more) {
+    if (!is.null(more$trials)) return("binomial")
+    if (is_file(made$rows)) return(NULL)
+    y <- tryCatch(response_of(made, made$rows), error = function(e) NULL)
+    if (!is.null(y) && setequal(unique(y[!is.na(y)]), c(0, 1))) "bernoulli" else "gaussian"
+}
+
+# The family that the library has chosen, from its description of the run, and the reason.
+chosen_family <- function(description) {
+    line <- grep("^  family  ", strsplit(description, "\n", fixed = TRUE)[[1]], value = TRUE)
+    if (length(line)) sub("^  family +", "", line[1]) else "gaussian"
+}
+
 option_text <- function(value, name) {
     if (isTRUE(value)) return("true")
     if (isFALSE(value)) return("false")
@@ -118,7 +132,7 @@ row_arguments <- function(expressions, more, data, contrasts, na.action, formula
     list(own = own, part = stats::setNames(part, names(own)), names = names, also = unlist(c(values[text], more["trials"])), subset = values$subset, contrasts = contrasts, na.action = na.action)
 }
 
-sbps <- function(formula, data = list(), family = gaussian(), prior = NULL, prior_intercept = NULL, seed = 1, ess = NULL,
+sbps <- function(formula, data = list(), family = NULL, prior = NULL, prior_intercept = NULL, seed = 1, ess = NULL,
                  ranef = TRUE, na.action = getOption("na.action"), progress = interactive(), ..., weights = NULL, offset = NULL,
                  subset = NULL, contrasts = NULL) {
     call <- match.call()
@@ -133,7 +147,7 @@ sbps <- function(formula, data = list(), family = gaussian(), prior = NULL, prio
     arguments <- row_arguments(expressions, more, data, contrasts, na.action, formula)
     made <- c(list(call = call, formula = formula, family = family), input_rows(formula, data, arguments))
     made$said <- stats::setNames(expressions[arguments$part], names(arguments$own))
-    made$word <- family_name(family, formula, made$rows)
+    made$word <- if (is.null(family)) likely_family(made, more) else family_name(family, formula, made$rows)
     fit <- run_sampler(made, c(list(prior = prior, prior_intercept = prior_intercept, seed = seed, ess = ess), arguments$names, more), ranef, progress)
     issue_warnings(fit)
     fit
@@ -143,7 +157,7 @@ sbps <- function(formula, data = list(), family = gaussian(), prior = NULL, prio
 run_sampler <- function(made, given, ranef, progress) {
     rows <- made$rows
     own <- if (inherits(made$family, "sbps_model")) made$family
-    given <- c(list(formula = made$text, family = if (is.null(own)) made$word), if (!is.null(own)) list(threads = 1), given)
+    given <- c(list(formula = made$text, family = if (is.null(own) && !is.null(made$family)) made$word), if (!is.null(own)) list(threads = 1), given)
     if (has_groups(made$formula) && isTRUE(ranef) && is.null(given$ranef)) given$ranef <- "all"
     kept <- output_path(given, rows)
     given <- options_of(priors_given(given, made))
@@ -151,6 +165,12 @@ run_sampler <- function(made, given, ranef, progress) {
     on.exit(unlink(path))
     report <- result_or_error(.Call(r_sample, rows, colnames(rows), given, command_of(made$call), c(path, kept), isTRUE(progress), model_argument(own)))
     made$data <- rows
+    if (is.null(made$family)) {
+        reason <- chosen_family(report$description)
+        message("family ", gsub("--family gaussian", "family = gaussian()", reason, fixed = TRUE))
+        made$word <- sub(",.*", "", reason)
+        made$family <- if (made$word == "gaussian") stats::gaussian() else stats::binomial()
+    }
     fit_of(path, report, c(made[setdiff(names(made), c("rows", "text"))], list(options = given)))
 }
 

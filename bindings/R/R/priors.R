@@ -51,7 +51,7 @@ spread_of <- function(x) {
 }
 
 # The unit of the response: its sd for gaussian and student, else 1.
-response_unit <- function(made) if (made$word %in% c("gaussian", "student")) stats::sd(response_of(made, made$rows)) else 1
+response_unit <- function(made) if (isTRUE(made$word %in% c("gaussian", "student"))) stats::sd(response_of(made, made$rows)) else 1
 
 # A prior of coefficients: one string if all have the same, else a piece for each.
 coefficient_prior <- function(prior, made) {
@@ -95,6 +95,7 @@ priors_given <- function(given, made) {
         if (is.null(given$prior_intercept_at)) given$prior_intercept_at <- "mean"
     }
     if (!is.null(given$prior_aux)) {
+        if (is.null(made$word)) raise("SBPS_BAD_ARG", "prior_aux: name the family, too")
         if (!made$word %in% names(aux_option)) raise("SBPS_BAD_ARG", sprintf("prior_aux: family '%s' has no parameter for it", made$word))
         aux <- given$prior_aux
         given[[aux_option[[made$word]]]] <- if (is_prior(aux)) one_prior(aux, "prior_aux", response_unit(made)) else aux

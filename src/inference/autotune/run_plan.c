@@ -10,6 +10,7 @@
 #include "core/printable.h"
 #include "inference/options/coordinate_priors.h"
 #include "inference/options/crossed_method.h"
+#include "inference/options/family_choice.h"
 #include "linalg/real.h"
 #include "model/mixed/mixed.h"
 
@@ -60,9 +61,9 @@ static sbps_status choose_model(const sbps_options *o, run_plan *plan, sbps_erro
         return fail(err, SBPS_BAD_ARG, "--model is missing; 'sbps list models' lists them");
     plan->model = options_model(o);
     if (!plan->model) return unknown("model", o->model, model_kinds, err);
-    if (o->trials && *o->trials && plan->model->support != SUPPORT_PROPORTIONS)
-        return fail(err, SBPS_BAD_ARG,
-                    "--trials: model %s has no number of trials; binomial has", o->model);
+    if (family_has_trials(o) && plan->model->support != SUPPORT_PROPORTIONS)
+        return fail(err, SBPS_BAD_ARG, "%s: model %s has no number of trials; binomial has",
+                    o->trials && *o->trials ? "--trials" : "the formula's trials", o->model);
     return SBPS_OK;
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/printable.h"
 #include "core/text.h"
+#include "ingest/formula/formula.h"
 #include "table/row_partition.h"
 
 #include <stdlib.h>
@@ -41,6 +42,18 @@ static sbps_status fail_classes(const rows *r, sbps_error *err)
     return status;
 }
 
+bool family_has_trials(const sbps_options *options)
+{
+    sbps_error ignored;
+    formula *f;
+    if (options->trials && *options->trials) return true;
+    if (!options->formula || !*options->formula) return false;
+    if (formula_parse(options->formula, &f, &ignored) != SBPS_OK) return false;
+    bool has = f->trials || f->failures;
+    formula_destroy(f);
+    return has;
+}
+
 sbps_status family_choose(sbps_options *options, const rows *data, const char **why,
                           sbps_error *err)
 {
@@ -49,8 +62,8 @@ sbps_status family_choose(sbps_options *options, const rows *data, const char **
     if ((options->model && *options->model) || options->function.rows || !r->y ||
         r->storage.recipe)
         return SBPS_OK;
-    if (options->trials && *options->trials) {
-        *why = "binomial, because of --trials";
+    if (family_has_trials(options)) {
+        *why = "binomial, because the target counts successes among trials";
         return options_set(options, "family", "binomial", err);
     }
     if (r->table.label_count > 2) return fail_classes(r, err);

@@ -7,7 +7,7 @@
 
 /* Sets the model if neither --model nor --family is given and the table has a target:
  *
- *   --trials                    binomial
+ *   trials (family_has_trials)  binomial
  *   two labels                  bernoulli
  *   numbers, all of them 0 or 1 bernoulli
  *   other numbers               gaussian
@@ -16,5 +16,8 @@
  * labels fail: they may have an order or not. */
 sbps_status family_choose(sbps_options *options, const rows *data, const char **why,
                           sbps_error *err);
+
+/* True if the target counts successes among trials: --trials, y | trials(n) or cbind(y, m). */
+bool family_has_trials(const sbps_options *options);
 
 #endif
