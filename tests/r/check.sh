@@ -8,10 +8,12 @@ if ! Rscript --vanilla -e 'library(knitr)' >/dev/null 2>&1; then
     build=(--no-build-vignettes) check=(--ignore-vignettes)
 fi
 R CMD build "${build[@]}" sbps >build.log 2>&1 || { cat build.log; exit 1; }
-# No network: the package index is an empty one in this folder, and the check requests no time from a server.
-mkdir -p index/src/contrib
+# No network: the package index is an empty one in this folder, also where a suggested package is not
+# installed, and the check requests no time from a server.
+mkdir -p index/src/contrib index/web/packages
 : >index/src/contrib/PACKAGES
-export _R_CHECK_XREFS_REPOSITORIES_=file://$PWD/index
+Rscript --vanilla -e 'saveRDS(t(c(Package = "none", Version = "0", Maintainer = "none", Depends = NA, Imports = NA, LinkingTo = NA, Suggests = NA, Enhances = NA, License = "none")), "index/web/packages/packages.rds")'
+export _R_CHECK_XREFS_REPOSITORIES_=file://$PWD/index R_CRAN_WEB=file://$PWD/index R_CRAN_SRC=file://$PWD/index
 export _R_CHECK_FORCE_SUGGESTS_=false _R_CHECK_CRAN_INCOMING_=false _R_CHECK_SYSTEM_CLOCK_=false _R_CHECK_FUTURE_FILE_TIMESTAMPS_=false
 R CMD check --as-cran --no-manual "${check[@]}" sbps_*.tar.gz >check.log 2>&1 || { cat check.log sbps.Rcheck/00install.out; exit 1; }
 # Warnings, except those about missing programs of the check.
