@@ -260,6 +260,17 @@ bool flag_count_value(const arguments *args, const char *name, size_t fallback, 
     return false;
 }
 
+bool flag_fraction_value(const arguments *args, const char *name, double fallback, double *out)
+{
+    const char *text = flag_value(args, name, NULL);
+    char *end = NULL;
+    *out = text ? strtod(text, &end) : fallback;
+    if (!text || (end != text && !*end && *out > 0.0 && *out < 1.0)) return true;
+    print_message("%s: --%s: '%s' is not a number between 0 and 1", args->command->name, name,
+                  text);
+    return false;
+}
+
 bool flags_format(const arguments *args, sbps_format *out)
 {
     bool csv = flag_is_on(args, "csv"), json = flag_is_on(args, "json");

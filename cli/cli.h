@@ -79,6 +79,10 @@ bool flag_is_on(const arguments *args, const char *name);
 bool flag_count_value(const arguments *args, const char *name, size_t fallback, size_t minimum,
                       size_t *out);
 
+/* Reads a number between 0 and 1, both excluded; prints a message and returns false if it is
+ * none. */
+bool flag_fraction_value(const arguments *args, const char *name, double fallback, double *out);
+
 /* The format of --csv or --json; prints a message and returns false if both are given. */
 bool flags_format(const arguments *args, sbps_format *out);
 

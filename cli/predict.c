@@ -62,17 +62,20 @@ static sbps_status predict(const void *self, sbps_error *err)
 static int predict_run(const arguments *args)
 {
     size_t seed, threads, max_draws;
+    double interval;
     sbps_error err = {0};
     const char *path = flag_value(args, "output", NULL);
     if (!flag_count_value(args, "seed", 1, 0, &seed) ||
         !flag_count_value(args, "max-draws", DRAWS_USUAL, 0, &max_draws) ||
-        !flag_count_value(args, "threads", 0, 0, &threads))
+        !flag_count_value(args, "threads", 0, 0, &threads) ||
+        !flag_fraction_value(args, "interval", 0.9, &interval))
         return CODE_USAGE;
     predict_request r = {.run = args->operands[0], .data = args->operands[1]};
     r.how = (sbps_prediction){.struct_size = sizeof r.how,
                               .kind = flag_value(args, "kind", "mean"),
                               .new_levels = flag_value(args, "new-levels", "error"),
                               .draws = flag_is_on(args, "draws"),
+                              .interval = interval,
                               .max_draws = max_draws,
                               .seed = seed,
                               .threads = (unsigned)threads,
@@ -94,6 +97,9 @@ static const sbps_option_info predict_flags[] = {
      .group = "Options",
      .help = "Write all draws of each row instead of their summary; as NetCDF if FILE ends in "
              ".nc."},
+    {"interval", "P", "0.9", "Options",
+     "Probability of the interval between the two outer quantiles, 0 < P < 1: 0.9 gives q5 and "
+     "q95, 0.95 gives q2.5 and q97.5."},
     {"new-levels", "error|prior", "error", "Options",
      "Groups that were not in the run: an error, or effects drawn from their prior for each "
      "draw."},

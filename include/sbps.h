@@ -519,6 +519,7 @@ typedef struct {
     const char *encoding; /* of the text: "utf-8", "latin1", "windows-1252"; NULL: utf-8 */
     /* Rows in memory in place of a file, or NULL; `data` is then their name in messages, NULL: table. */
     const sbps_frame *frame;
+    double interval; /* probability of the central interval of the summaries; 0: 0.9 */
 } sbps_prediction;
 
 typedef struct {
@@ -533,7 +534,7 @@ typedef struct {
 } sbps_predicted;
 
 /* Predicts the rows of `data` (CSV, plain or packed; - is standard input), treated as those of the run were: CSV with columns
- * row, (class,) mean, sd, q5, q50, q95; see docs/predict.md. `run` is the name of the result's file, for messages. */
+ * row, (class,) mean, sd, q5, q50, q95, or the ends of another `interval`; see docs/predict.md. `run` is the name of the result's file, for messages. */
 SBPS_API sbps_status sbps_predict(const sbps_result *result, const char *run, const char *data,
                                   const sbps_prediction *how, sbps_predicted *out,
                                   sbps_error *err);

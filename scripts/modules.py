@@ -53,7 +53,7 @@ MAY = {
     "inference/run": f"core core/ranks linalg linalg/metric path table {INGEST} ingest {MODEL} model/mixed model/shrinkage {POSTERIOR} sampler/band sampler/core estimate store inference/options inference/autotune",
     "output/summary": "core linalg estimate store",
     "output/contrast": "core linalg estimate store output/summary",
-    "output/predict": f"core linalg table {INGEST} ingest model/likelihood store",
+    "output/predict": f"core linalg table {INGEST} ingest model/likelihood estimate/normal_scores.h store",
     "output/check": f"core linalg table {INGEST} ingest model/likelihood estimate/normal_scores.h store output/summary/report_text.h output/predict",
     "output/page": "core linalg model/prior estimate store output/summary output/predict output/check",
     "output/server": "core linalg store output/page",

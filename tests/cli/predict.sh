@@ -110,6 +110,8 @@ try 'another level'       1 '' "level.csv: row 2: column 'a': 'q' is none of the
 sed '3s/^[^,]*/red/' without.csv >type.csv
 try 'text for a number'   1 '' "type.csv:3: column 'x': 'red' is not a number" "${predict[@]}" linear.nc type.csv
 sed '3s/^[^,]*/NA/' without.csv >missing.csv
+try 'an interval'        0 'row,mean,sd,q2.5,q50,q97.5' 'rows/s' "${predict[@]}" linear.nc without.csv --interval 0.95
+try 'no interval'        2 '' "'1' is not a number between 0 and 1" "${predict[@]}" linear.nc without.csv --interval 1
 try 'a missing cell'      0 'row,mean.* 2,,,,, 3,' "1 of 150 rows have no prediction, the first because of column 'x': cells are missing" \
     "${predict[@]}" linear.nc missing.csv
 sed '3s/,[^,]*/,-1/' table.csv >log.csv

@@ -111,6 +111,13 @@ class SameDraws(Case):
             with self.assertRaisesRegex(sbps.BadArg, words):
                 self.fit(scipy.sparse.csr_matrix(matrix), "y ~ x", names=wrong)
 
+    def test_interval_of_predictions(self):
+        fit = self.fit(dict(self.columns), "y ~ x")
+        wide = fit.predict({"x": [0.1, 0.2]}, interval=0.95)
+        self.assertEqual(list(wide.columns if hasattr(wide, "columns") else wide[0])[-3:], ["q2.5", "q50", "q97.5"])
+        with self.assertRaisesRegex(sbps.BadArg, "between 0 and 1"):
+            fit.predict({"x": [0.1]}, interval=1.5)
+
     def test_of_dates(self):
         days = numpy.datetime64("2026-11-15") + numpy.arange(600) % 90
         times = numpy.datetime64("2026-11-15T10:20:30") + 3600 * (numpy.arange(600) % 7).astype("m8[s]")

@@ -144,11 +144,12 @@ class Fit:
         return arviz.from_dict(posterior={name: self.draws[:, :, j] for j, name in enumerate(distinct(self.names))})
 
     def predict(self, new: Any, kind: str = "mean", draws: bool = False, *, names: Optional[Sequence[str]] = None,
-                new_levels: str = "error", max_draws: int = DRAWS_PREDICTED, seed: int = 1, threads: int = 0) -> Any:
+                new_levels: str = "error", max_draws: int = DRAWS_PREDICTED, seed: int = 1, threads: int = 0,
+                interval: float = 0.9) -> Any:
         """Predictions for the rows of `new`, in any form that `sbps.fit` takes.
 
         kind: "mean" of the response, "linear" predictor, a new "outcome", or the log "density" of the row's
-        outcome. Returns mean, sd and quantiles of each row, as a data frame if pandas is installed, else as a list
+        outcome. Returns mean, sd, median and the ends of the central interval of each row, as a data frame if pandas is installed, else as a list
         of dicts; with `draws=True` all draws, an array
         `[row, draw]`, for models of classes `[row, class, draw]`. See docs/predict.md."""
         pieces: list[bytes] = []
@@ -156,7 +157,7 @@ class Fit:
         sizes = counts(max_draws=max_draws, seed=seed, threads=threads)
         rows, done = _tables.take(new, names).rows(), lib.Predicted()
         how = lib.Prediction(kind=kind.encode(), new_levels=new_levels.encode(), draws=draws, take=take,
-                             frame=rows.frame, **sizes)
+                             frame=rows.frame, interval=interval, **sizes)
         with self._lock:
             lib.call("predict", self._result, self._origin, rows.path, byref(how), byref(done))
         if done.all_levels_new:

@@ -86,7 +86,7 @@ class Frame(Sized):
 class Prediction(Sized):
     _fields_ = [("struct_size", c_size_t), ("kind", c_char_p), ("new_levels", c_char_p), ("draws", c_bool), ("max_draws", c_size_t),
                 ("seed", c_uint64), ("threads", c_uint), ("path", c_char_p), ("take", Take), ("self", c_void_p),
-                ("encoding", c_char_p), ("frame", POINTER(Frame))]
+                ("encoding", c_char_p), ("frame", POINTER(Frame)), ("interval", c_double)]
 
 
 class Predicted(Sized):

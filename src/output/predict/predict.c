@@ -25,6 +25,7 @@ typedef struct {
     const predictor_draws *f;
     const sbps_prediction *how;
     prediction_kind kind;
+    double interval; /* its probability */
     const char *run;
     text *made;       /* [block of the batch]: its lines, or the numbers of an array */
     atomic_file file; /* the output, unless `how` has a function that takes it */
@@ -148,8 +149,8 @@ static void add_empty_row(const prediction_job *j, text *t, size_t row)
 /* Five cells: mean, sd and quantiles of n draws. */
 static void add_summary(const prediction_job *j, text *t, size_t n, double *value)
 {
-    value_summary s = summarise_values(j->f->k, n, value);
-    const double cells[] = {s.mean, s.sd, s.q5, s.q50, s.q95};
+    value_summary s = summarise_values(j->f->k, n, value, j->interval);
+    const double cells[] = {s.mean, s.sd, s.low, s.median, s.high};
     for (size_t k = 0; k < 5; k++) add_cell(t, cells[k]);
 }
 
@@ -253,7 +254,11 @@ static sbps_status put_header(prediction_job *j, sbps_error *err)
     text t = {0};
     text_add(&t, has_classes(j) ? "row,class" : "row");
     for (size_t s = 0; j->how->draws && s < j->f->draws; s++) text_add(&t, ",draw%zu", s + 1);
-    text_add(&t, j->how->draws ? "\n" : ",mean,sd,q5,q50,q95\n");
+    double tail = 50.0 * (1.0 - j->interval); /* % */
+    if (j->how->draws)
+        text_add(&t, "\n");
+    else
+        text_add(&t, ",mean,sd,q%.6g,q50,q%.6g\n", tail, 100.0 - tail);
     sbps_status status = t.failed ? fail_memory(err) : write_bytes(j, t.data, t.length, err);
     text_free(&t);
     return status;
@@ -338,10 +343,14 @@ static sbps_status write_job(prediction_job *j, const char *data, sbps_predicted
 sbps_status predict_rows(const result *r, const char *run, const char *data,
                          const sbps_prediction *how, sbps_predicted *out, sbps_error *err)
 {
-    prediction_job j = {.how = how, .run = run};
+    prediction_job j = {.how = how, .run = run, .interval = how->interval};
+    if (j.interval == 0.0) j.interval = 0.9;
     predictor_draws *f = NULL;
     predictor_options choice = {.seed = how->seed, .max_draws = how->max_draws};
     *out = (sbps_predicted){0};
+    if (!(j.interval > 0.0 && j.interval < 1.0))
+        return fail(err, SBPS_BAD_ARG, "interval: %g: expected a number between 0 and 1",
+                    j.interval);
     sbps_status status = read_kind(how->kind, &j.kind, err);
     if (status == SBPS_OK) status = text_encoding_read(how->encoding, &j.encoding, err);
     if (status == SBPS_OK) status = new_levels_read(how->new_levels, &choice.new_levels, err);

@@ -4,6 +4,7 @@
  * within the window the search is narrowed once more as if its values were evenly spaced. If
  * the quantile is not in the window, all values are searched. */
 #include "output/predict/value_summary.h"
+#include "estimate/normal_scores.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -129,12 +130,13 @@ static bool quantile_by_window(const kernels *of, size_t n, const double *value,
     return true;
 }
 
-value_summary summarise_values(const kernels *k, size_t n, double *value)
+value_summary summarise_values(const kernels *k, size_t n, double *value, double interval)
 {
-    static const double probability[WINDOWS] = {0.5, 0.05, 0.95};
-    static const double normal[WINDOWS] = {0.0, -1.6448536269514722, 1.6448536269514722};
+    const double tail = 0.5 * (1.0 - interval), reach = normal_quantile(1.0 - tail);
+    const double probability[WINDOWS] = {0.5, tail, 1.0 - tail};
+    const double normal[WINDOWS] = {0.0, -reach, reach};
     value_summary out;
-    double *to[WINDOWS] = {&out.q50, &out.q5, &out.q95};
+    double *to[WINDOWS] = {&out.median, &out.low, &out.high};
     /* Mean and standard deviation, in two passes. */
     double sums[2];
     k->sum_squares(n, value, 0.0, sums);
