@@ -55,7 +55,7 @@ class Segment:
 def segments(run):
     """Complete segments of the traced chain, in order."""
     path, groups = run.paths[0], []
-    for observation in run.looks:
+    for observation in run.trace:
         if observation["event"] == "start":
             groups.append([])
         groups[-1].append(observation)
@@ -105,7 +105,7 @@ def bounds(lab, model, run):
     per_bounce = [numpy.array([r.info["proposals"] / max(r.info["bounces"], 1) for r in runs]) for runs in (ours, exact)]
     printed = numpy.sqrt(model.d) * model.n * numpy.abs(model.x).max()
     norm = model.n * numpy.linalg.norm(model.x, axis=1).max()
-    seen = numpy.array([at["lambda"] for at in run.looks if at["event"] == "proposal"])
+    seen = numpy.array([at["lambda"] for at in run.trace if at["event"] == "proposal"])
     edges = numpy.logspace(1, 4.5, 36)
     share, _ = numpy.histogram(seen, edges)
     lab.table("rates", ["lambda", "share"], zip(numpy.sqrt(edges[:-1] * edges[1:]), share / len(seen)))
@@ -147,7 +147,7 @@ def quarters(model, run, blocks=20):
     at = numpy.searchsorted(path.time, times, side="right") - 1
     along = slope(model, path.at(times), path.u[at])
     bottom, top = numpy.quantile(along, [0.25, 0.75])
-    observed = numpy.array([one["time"] for one in run.looks if one["event"] == "proposal"])
+    observed = numpy.array([one["time"] for one in run.trace if one["event"] == "proposal"])
     before = numpy.maximum(numpy.searchsorted(path.time, observed, side="left") - 1, 0)
     G = slope(model, path.at(observed - 1e-12), path.u[before])
     edges = numpy.linspace(0, path.time[-1], blocks + 1)

@@ -2,7 +2,7 @@
 
     TITLE = "Figure 1: ..."
     def run(lab):    runs the program, writes tables, states facts and claims
-    def check(lab):  asserts that the tables say what the caption says
+    def check(lab):  asserts that the tables agree with the caption
 
 plot.gp, which draws the tables, and page.md, its section of docs/paper.md."""
 from lab.bench import Lab, Failure  # noqa: F401

@@ -1,4 +1,4 @@
-"""The bench an experiment works at: settings of the level asked for, runs of the program side by side, tables,
+"""What an experiment works with: settings of its level, runs of the program side by side, tables,
 facts and claims as CSV files."""
 import concurrent.futures
 import csv
@@ -25,14 +25,14 @@ class Lab:
         self.program, self.jobs = program, jobs
         self.shared_data = data  # folder of prepared data sets, kept between runs
         self.facts, self.claims = [], []
-        self.asked = queue.SimpleQueue()  # what the threads of `map` want done on the main thread
+        self.requests = queue.SimpleQueue()  # calls that the threads of `map` leave to the main thread
         os.makedirs(out, exist_ok=True)
         os.makedirs(work, exist_ok=True)
 
     # ---- settings
 
     def pick(self, smoke, quick, full):
-        """The value for the level asked for."""
+        """The value for the level of this run."""
         return dict(zip(LEVELS, (smoke, quick, full)))[self.level]
 
     def seeds(self, smoke=1, quick=3, full=5):
@@ -46,10 +46,10 @@ class Lab:
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             futures = [pool.submit(function, *item) for item in zip(*items)]
             for future in futures:
-                future.add_done_callback(lambda _: self.asked.put(None))
+                future.add_done_callback(lambda _: self.requests.put(None))
             left = len(futures)
             while left:
-                job = self.asked.get()
+                job = self.requests.get()
                 left -= job is None
                 if job:
                     job()
@@ -66,7 +66,7 @@ class Lab:
                 answer.set_result(function(*arguments))
             except Exception as problem:
                 answer.set_exception(problem)
-        self.asked.put(job)
+        self.requests.put(job)
         return answer.result()
 
     def call(self, *words):
@@ -78,7 +78,7 @@ class Lab:
 
     def sample(self, data, *options, skeleton=False, trace=False, limit=None):
         """One run on one thread; `data` is a file, or None for a density without a table. See Run. With a `limit` a run that takes more seconds of
-        processor time is a Failure: some flights have no end."""
+        processor time is a Failure: some segments have no end."""
         return Run(self, data, [str(word) for word in options], skeleton, trace, limit)
 
     def file(self, name):

@@ -2,6 +2,7 @@
 normal with variances (first, 1, ..., 1), no intercept. The paper names no prior; ours is normal(0, 10)."""
 import csv
 import os
+import threading
 
 import numpy
 
@@ -47,14 +48,14 @@ class Logistic:
         return self.lab.sample(self.data, *MODEL, *options, **what)
 
     def random_start(self, seed):
-        """Options that put every chain exactly at a random point, a draw of the law of the true weights, without
+        """Options that put every chain exactly at a random point, a draw of the distribution of the true weights, without
         warm-up; the same seed is the same point."""
         w = numpy.random.default_rng(1000 + seed).uniform(-5, 5, self.d)
         return ["--start", self.point(f"start_{seed}.csv", w), "--spread", "0", "--warmup", "0"]
 
     def laplace_start(self, seed, factor):
         """The same at a draw of the normal at the mode with `factor` times Laplace's covariance. The authors' public notebook
-        starts from this law with 100 (the paper only says "random positions")."""
+        starts from this distribution with 100 (the paper has "random positions")."""
         z = numpy.random.default_rng(2000 + seed).standard_normal(self.d)
         w = self.mode + numpy.sqrt(factor) * numpy.linalg.cholesky(self.covariance) @ z
         return ["--start", self.point(f"laplace_start_{seed}_{factor:g}.csv", w), "--spread", "0", "--warmup", "0"]
@@ -65,8 +66,10 @@ class Logistic:
 
     def point(self, name, w):
         path = self.lab.file(name)
-        with open(path, "w") as file:
+        new = f"{path}.{threading.get_ident()}"  # runs side by side write the same points
+        with open(new, "w") as file:
             file.write("name,value\n" + "".join(f"x{j + 1},{v:.17g}\n" for j, v in enumerate(w)))
+        os.replace(new, path)
         return path
 
     def nll(self, w):

@@ -1,4 +1,4 @@
-"""Runs of the program: what a run says of itself, its draws and its path."""
+"""Runs of the program: their attributes, draws and paths."""
 import os
 import signal
 import subprocess
@@ -17,8 +17,8 @@ class Run:
     rows     rows touched up to each draw [chain, draw]
     mean, sd, mcse, bias   per parameter, from the path
     cpu      seconds of processor time of the whole process, set-up included; other work on the machine hardly changes it
-    paths    one Path a chain, where a skeleton was asked for
-    looks    the trace (see docs/files.md) as a list of dictionaries, where asked for"""
+    paths    one Path a chain, if a skeleton was requested
+    trace    the observations (see docs/files.md) as a list of dictionaries, if requested"""
 
     def __init__(self, lab, data, options, skeleton, trace, limit):
         with tempfile.TemporaryDirectory(dir=lab.work) as folder:
@@ -35,7 +35,7 @@ class Run:
                 raise Failure(f"sbps {' '.join(words[1:])}: {complaint}")
             lab.on_main(self.read, file)
             self.paths = read_skeleton(os.path.join(folder, "path.csv"), len(self.names)) if skeleton else None
-            self.looks = read_trace(os.path.join(folder, "trace.csv")) if trace else None
+            self.trace = read_trace(os.path.join(folder, "trace.csv")) if trace else None
 
     def read(self, path):
         with netCDF4.Dataset(path) as file:
@@ -50,7 +50,7 @@ class Run:
 
 
 def follow(words, log):
-    """Runs a command: its exit status, seconds of processor time and what it said on standard error."""
+    """Runs a command: its exit status, seconds of processor time and standard error."""
     with open(log, "w") as file:
         process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=file)
     _, status, usage = os.wait4(process.pid, 0)
@@ -80,7 +80,7 @@ class Path:
         return self.at(numpy.linspace(begin, self.time[-1], count, endpoint=False))
 
     def until(self, rows):
-        """The part flown on the first `rows` rows."""
+        """The part of the path that the first `rows` rows gave."""
         keep = max(2, int(numpy.searchsorted(self.rows, rows, side="right")))
         return Path(*(part[:keep] for part in (self.time, self.rows, self.bounce, self.w, self.u)))
 

@@ -3,7 +3,7 @@ import numpy
 
 from lab.series import acf, ess, mean_error
 
-FACTORS = {"notebook": 100, "near": 10}  # starts: times Laplace's covariance; the first is the law in the authors' public notebook
+FACTORS = {"notebook": 100, "near": 10}  # starts: times Laplace's covariance; the first is that of the authors' public notebook
 
 
 def descend(lab, model, settings, seeds, epochs, factor):
@@ -15,13 +15,13 @@ def descend(lab, model, settings, seeds, epochs, factor):
 
 
 def tabulate_nll(lab, model, paths, epochs, points=80):
-    """nll.csv: median, least and largest NLL per row over the seeds, of {law: {name: paths}}; a start that was lost does not drown the others."""
+    """nll.csv: median, least and largest NLL per row over the seeds, of {starts: {name: paths}}; a start that was lost does not drown the others."""
     grid = numpy.linspace(0, epochs, points + 1)
     rows = []
-    for law, settings in paths.items():
+    for starts, settings in paths.items():
         for name, members in settings.items():
             nll = model.nll(numpy.array([path.at_rows(grid * model.n) for path in members]))
-            rows += [(law, name, *row) for row in zip(grid, numpy.median(nll, axis=0), nll.min(axis=0), nll.max(axis=0))]
+            rows += [(starts, name, *row) for row in zip(grid, numpy.median(nll, axis=0), nll.min(axis=0), nll.max(axis=0))]
     lab.table("nll", ["start", "setting", "epoch", "nll", "least", "largest"], rows)
     mean, sd = model.laplace_nll()
     lab.table("laplace", ["mode", "mean", "sd"], [(float(model.nll(model.mode)), mean, sd)])
@@ -47,21 +47,21 @@ def tabulate_traces(lab, model, paths, epochs, points=100):
 
 
 def approach(lab, model, settings, epochs):
-    """nll.csv, traces.csv and arrivals.csv of runs from shared starts; {law: {name: arrival of each seed}}."""
-    paths = {law: descend(lab, model, settings, lab.seeds(2, 5, 10), epochs, factor) for law, factor in FACTORS.items()}
+    """nll.csv, traces.csv and arrivals.csv of runs from shared starts; {starts: {name: arrival of each seed}}."""
+    paths = {starts: descend(lab, model, settings, lab.seeds(2, 5, 10), epochs, factor) for starts, factor in FACTORS.items()}
     tabulate_nll(lab, model, paths, epochs)
     tabulate_traces(lab, model, paths["near"], epochs)
-    times = {law: {name: numpy.array([arrival(model, path, epochs) for path in members]) for name, members in found.items()} for law, found in paths.items()}
-    rows = [(law, name, seed + 1, time) for law in times for name in times[law] for seed, time in enumerate(times[law][name])]
+    times = {starts: {name: numpy.array([arrival(model, path, epochs) for path in members]) for name, members in found.items()} for starts, found in paths.items()}
+    rows = [(starts, name, seed + 1, time) for starts in times for name in times[starts] for seed, time in enumerate(times[starts][name])]
     lab.table("arrivals", ["start", "setting", "seed", "epochs"], rows)
     return times
 
 
 def fact_of_arrival(lab, key, times, epochs):
-    """The median of the seeds, where most have arrived; of each law."""
-    for law in FACTORS:
-        middle = float(numpy.median(times[law]))
-        lab.fact(f"{law}_{key}", middle if numpy.isfinite(middle) else f"more than {epochs}", None, "epochs")
+    """The median of the seeds, where most have arrived; of each kind of start."""
+    for starts in FACTORS:
+        middle = float(numpy.median(times[starts]))
+        lab.fact(f"{starts}_{key}", middle if numpy.isfinite(middle) else f"more than {epochs}", None, "epochs")
 
 
 class Long:
@@ -170,7 +170,7 @@ def tabulate_acf(lab, longs, reach):
 
 
 def power_law(x, y, y_error):
-    """Exponent of y = a x^b and its error, by weighted least squares of the logarithms. The error is scaled up where the law does not fit."""
+    """Exponent of y = a x^b and its error, by weighted least squares of the logarithms. The error is scaled up where a power law does not fit."""
     x, y, s = numpy.log(x), numpy.log(y), numpy.asarray(y_error) / numpy.asarray(y)
     design = numpy.column_stack([numpy.ones_like(x), x]) / s[:, None]
     inverse = numpy.linalg.inv(design.T @ design)

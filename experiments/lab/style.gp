@@ -4,7 +4,7 @@ set datafile columnheaders
 set encoding utf8
 begin(w, h) = sprintf("set terminal %s size %d, %d font 'DejaVu Sans,%d'; set output '%s'", \
     kind eq 'png' ? 'pngcairo enhanced background "#ffffff"' : 'svg enhanced background "#ffffff"', w, h, 11, page)
-# Okabe and Ito's colours: told apart by everybody.
+# Okabe and Ito's colours: distinguishable without colour vision.
 black = '#000000'; orange = '#e69f00'; sky = '#56b4e9'; green = '#009e73'
 yellow = '#f0e442'; blue = '#0072b2'; red = '#d55e00'; pink = '#cc79a7'; grey = '#999999'
 set style line 1 lc rgb blue lw 2

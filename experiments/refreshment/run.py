@@ -81,7 +81,7 @@ def summary(values):
 def noise_of(lab, posterior, way):
     """s = sqrt(E c^2 / mean v'Hv) by the observations of a short run; the default's metric makes v'Hv 1."""
     run = posterior.sample(*WAYS[way], "--refresh-rate", 0.2, "--chains", 1, "--seed", 1, "--epochs", 200, trace=True)
-    c2 = numpy.array([observation["c2"] for observation in run.looks])
+    c2 = numpy.array([observation["c2"] for observation in run.trace])
     curvature = 1.0 if run.info["metric"] == "dense" else numpy.trace(numpy.linalg.inv(posterior.covariance)) / posterior.d
     return float(numpy.sqrt(numpy.nanmean(c2) / curvature))
 
