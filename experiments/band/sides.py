@@ -3,7 +3,7 @@ published (n = 100, k = 3, the learned slope prior) but for what is named."""
 import numpy
 
 from lab import median_error, near_limit
-from lab.scan import FACTORS, arrival, descend, linger
+from lab.scan import FACTORS, LEFT, arrival, descend, linger, remove_lost
 
 # From the published way to one whose regression is as right as it can be made, a step at a time.
 STEPS = {
@@ -19,17 +19,7 @@ USED = 0.01           # the paper's dt
 PRIORS = {"learned": "as published (learned, one for all directions)", "hessian": "of the default (learned in units of the Hessian)",
           "wide": "of the authors' program (variance 1e5)"}
 CHEAP = 0.2           # share of the time of a proposal up to which learning counts as cheap
-LEFT = 5.0            # posterior sd: a run whose mean is off by more has left the posterior: it is lost
 ALIKE = 2.0           # errors within which two results are alike
-
-
-def remove_lost(long):
-    """Removes the lost runs; how many there were. If none stayed, all are kept."""
-    kept = [i for i, offsets in enumerate(long.offsets) if numpy.abs(offsets).max() < LEFT]
-    lost = len(long.runs) - len(kept)
-    if kept:
-        long.runs, long.offsets = [long.runs[i] for i in kept], long.offsets[kept]
-    return lost
 
 
 def prices(long, lost):

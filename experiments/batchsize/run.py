@@ -11,7 +11,7 @@ import numpy
 
 from lab import mean_error, median_error, near_limit
 from lab.logistic import Logistic
-from lab.scan import FACTORS, approach, fact_of_arrival, linger, power_law, tabulate_acf
+from lab.scan import FACTORS, LEFT, approach, fact_of_arrival, linger, power_law, remove_lost, tabulate_acf
 
 TITLE = "Figure 10: the size of the mini-batch"
 SIZES = [50, 100, 200, 500, 900]
@@ -21,7 +21,6 @@ SENSITIVE = 3.0           # the same, from which on results count as sensitive t
 LINE = 16.3               # chi^2 on 3 degrees of freedom that chance exceeds once in 1000
 LINEAR = 0.1              # largest relative deviation from a line that counts as linear
 TOLERANCE = 0.1           # posterior sd: a bias up to this counts as small
-LEFT = 5.0                # posterior sd: a run whose mean is off by more has left the posterior: it is lost
 REACH = {"largest": 1500, "smallest": 100}
 
 
@@ -109,15 +108,6 @@ def travel(lab, model):
               unsure=near_limit(off, LINEAR),
               numbers="\n".join(table) + f"\n\nThe line has chi^2 = {chi2:.0f} on {len(SIZES) - 2} degrees of freedom. As a power of n the time grows with {whole[0]:.2f} +- "
               f"{whole[1]:.2f} over all sizes and {small[0]:.2f} +- {small[1]:.2f} up to n = {SMALL}.")
-
-
-def remove_lost(long):
-    """Removes the lost runs; how many there were. If none stayed, all are kept."""
-    kept = [i for i, offsets in enumerate(long.offsets) if numpy.abs(offsets).max() < LEFT]
-    lost = len(long.runs) - len(kept)
-    if kept:
-        long.runs, long.offsets = [long.runs[i] for i in kept], long.offsets[kept]
-    return lost
 
 
 def measure(lab, model):

@@ -21,6 +21,7 @@ import numpy
 
 from lab import mean_error, near_limit
 from lab.logistic import Logistic
+from lab.text import markdown, show
 
 TITLE = "Figure 5: averages along the path"
 
@@ -200,20 +201,6 @@ def facts(lab, way, b, step, gain, length):
     lab.fact(f"{key}_error", *(value / math.sqrt(length) for value in gain["unit"]))
 
 
-def plus(pair):
-    """For the words of a claim: two digits of the error."""
-    value, error = pair
-    if not error > 0:
-        return f"{value:.3g}"
-    places = max(0, 1 - int(f"{error:e}".split("e")[1]))
-    return f"{value:.{places}f} +- {error:.{places}f}"
-
-
-def markdown(head, rows):
-    """A table in Markdown."""
-    return "\n".join(["| " + " | ".join(map(str, row)) + " |" for row in (head, ["---"] * len(head), *rows)])
-
-
 def claims(lab, curve, gain, b, share):
     """`share`: the distance from proposal to proposal over that from bounce to bounce."""
     def at(row, name):
@@ -234,16 +221,16 @@ def claims(lab, curve, gain, b, share):
     least, most_short = min(short), max(short)
     same = abs(one[0] - 1) < 0.25
     numbers = markdown(["mean absolute error over that along the path", "r/b = 1", "r/b = 0.01", f"r/b = {curve[-1][0]:.2g}"], [
-        ["one sample per bounce, b from bounce to bounce", plus(one), plus(hundredth), plus(at(curve[-1], "bounces"))],
-        ["one sample per mini-batch, b from bounce to bounce", plus(at(nearest[1], "batches")), plus(many), plus(most)],
-        ["one sample per mini-batch, b from proposal to proposal", plus(theirs[1]), plus(theirs[0.01]), ""]])
+        ["one sample per bounce, b from bounce to bounce", show(*one), show(*hundredth), show(*at(curve[-1], "bounces"))],
+        ["one sample per mini-batch, b from bounce to bounce", show(*at(nearest[1], "batches")), show(*many), show(*most)],
+        ["one sample per mini-batch, b from proposal to proposal", show(*theirs[1]), show(*theirs[0.01]), ""]])
     lab.claim("continuous-better",
               "For r/b << 1 the mean along the path has a smaller error than discrete samples; at r/b = 1 there is little difference",
               all(value > 1 and not near_limit((value, error), 1) for value, error in short) and same,
-              f"Discrete samples, one per bounce: {plus(one)} times the error at r/b = 1, {plus(least)} to {plus(most_short)} times at "
+              f"Discrete samples, one per bounce: {show(*one)} times the error at r/b = 1, {show(*least)} to {show(*most_short)} times at "
               f"r/b <= {SHORT:g}.",
               "The paper does not state the number of discrete samples. With one per mini-batch, and b the distance between proposals, "
-              f"{b['n=100'] * share:.3f}, the factor is {plus(theirs[0.01])} at r/b = 0.01.",
+              f"{b['n=100'] * share:.3f}, the factor is {show(*theirs[0.01])} at r/b = 0.01.",
               partly=most_short[0] > 1 and not near_limit(most_short, 1), numbers=numbers)
     claim_noise(lab, gain, b)
 
@@ -259,11 +246,11 @@ def claim_noise(lab, gain, b):
     growth = high[0] - low[0], float(numpy.hypot(high[1], low[1]))
     names = {way: way.replace("=", " = ") for way in SETTINGS} | {"full": "all rows"}
     keys = {way: way.replace("=", "") for way in SETTINGS}
-    rows = [[names[way], f"{b[way]:.3g}", *(plus(gain[way][name]) for name in ("bounces", "batches", "unit")), f"{values[keys[way] + '_error']:.2g}",
+    rows = [[names[way], f"{b[way]:.3g}", *(show(*gain[way][name]) for name in ("bounces", "batches", "unit")), f"{values[keys[way] + '_error']:.2g}",
              f"{values[keys[way] + '_lost']} of {values['runs']}"] for way in SETTINGS]
     lab.claim("noise-shrinks-gain", "That advantage tends to diminish for higher noise, since segments become shorter",
               order == ["n=50", "n=100", "n=500", "full"] and growth[0] > 0 and not near_limit(growth, 0),
-              f"At r = {R:g} the gain over one sample per bounce is {plus(low)} (n = 50) and {plus(high)} (all rows); segments have length "
+              f"At r = {R:g} the gain over one sample per bounce is {show(*low)} (n = 50) and {show(*high)} (all rows); segments have length "
               f"{b['n=50']:.2f} and {b['full']:.2f}.",
               "It is the discrete samples that become better: the error along a path of given length does not depend on noise."
               if max(unit) < 1.25 * min(unit) else "",

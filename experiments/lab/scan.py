@@ -4,6 +4,7 @@ import numpy
 from lab.series import acf, ess, mean_error
 
 FACTORS = {"notebook": 100, "near": 10}  # starts: times Laplace's covariance; the first is that of the authors' public notebook
+LEFT = 5.0  # posterior sd: a run with a mean that is farther off has left the posterior: it is lost
 
 
 def descend(lab, model, settings, seeds, epochs, factor):
@@ -144,6 +145,15 @@ class Long:
             lags = min(int(grid[-1] / step) + 2, len(chain))
             each.append(numpy.interp(grid, step * numpy.arange(lags), acf(chain, lags)))
         return list(zip(grid, numpy.mean(each, axis=0), numpy.std(each, axis=0, ddof=1) / numpy.sqrt(len(each))))
+
+
+def remove_lost(long):
+    """Removes the lost runs; how many there were. If none stayed, all are kept."""
+    kept = [i for i, offsets in enumerate(long.offsets) if numpy.abs(offsets).max() < LEFT]
+    lost = len(long.runs) - len(kept)
+    if kept:
+        long.runs, long.offsets = [long.runs[i] for i in kept], long.offsets[kept]
+    return lost
 
 
 def linger(lab, model, settings, seeds, epochs, draws=4000):

@@ -20,6 +20,7 @@ import numpy
 
 from lab import acf, ess, mean_error, median_error, near_limit
 from lab.logistic import MODEL, Logistic
+from lab.text import markdown, show
 
 TITLE = "Figure 4: logistic regression, d = 20, N = 1000"
 DISCRETE = ["--batch-size", 100, "--minibatch", "random"]
@@ -50,19 +51,6 @@ LONGER = {"zigzag-ss": 5}  # times the epochs of the others, so that its arrival
 ORDER, ORDERS = 10, 100  # "orders of magnitude" begin at the second
 TWICE = 2
 FEW = 10  # effective samples of a long run
-
-
-def show(value, error=0.0):
-    """For the words of a claim: two digits of the error."""
-    if error > 0:
-        places = max(0, 1 - int(f"{error:e}".split("e")[1]))
-        return f"{value:.{places}f} +- {error:.{places}f}"
-    return f"{value:.3g}"
-
-
-def markdown(head, rows):
-    """A table in Markdown."""
-    return "\n".join(["| " + " | ".join(map(str, row)) + " |" for row in (head, ["---"] * len(head), *rows)])
 
 
 def join(words):

@@ -26,6 +26,7 @@ import independence  # noqa: E402
 import reversible  # noqa: E402
 from lab import acf, mean_error, median_error, near_limit  # noqa: E402
 from lab.series import chains_ess  # noqa: E402
+from lab.text import markdown, show  # noqa: E402
 
 TITLE = "Figure 1: noisy and noiseless gradients"
 
@@ -293,18 +294,6 @@ def run(lab):
 def quotient(a, b):
     """Of two means with errors, with its error."""
     return a[0] / b[0], a[0] / b[0] * numpy.hypot(a[1] / a[0], b[1] / b[0])
-
-
-def show(value, error=numpy.nan):
-    """Two digits of the error, or three of the value."""
-    if not error > 0:
-        return f"{value:.3g}"
-    places = max(0, 1 - int(f"{error:e}".split("e")[1]))
-    return f"{value:.{places}f} +- {error:.{places}f}"
-
-
-def markdown(head, rows):
-    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in [head, ["---"] * len(head), *rows])
 
 
 def claim_theorem(lab, worst):

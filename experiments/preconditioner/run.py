@@ -18,6 +18,7 @@ import numpy
 from lab import mean_error, median_error, near_limit
 from lab.logistic import PRIOR_SD, Logistic
 from lab.scan import FACTORS, Long, arrival, descend, linger
+from lab.text import markdown, show
 
 TITLE = "Figure 3: preconditioning"
 DATA = {"text": 6.0, "notebook": 1 / 500}
@@ -182,21 +183,8 @@ def moving(lab, model):
     return found
 
 
-def plus(value, error):
-    """For the words of a claim: two digits of the error."""
-    if not error > 0:
-        return f"{value:.3g}"
-    places = max(0, 1 - int(f"{error:e}".split("e")[1]))
-    return f"{value:.{places}f} +- {error:.{places}f}"
-
-
-def markdown(head, rows):
-    """A table in Markdown."""
-    return "\n".join(["| " + " | ".join(map(str, row)) + " |" for row in (head, ["---"] * len(head), *rows)])
-
-
 def percent(pair):
-    return f"{plus(100 * pair[0], 100 * pair[1])} %" if numpy.isfinite(pair[0]) else "unknown (lost runs)"
+    return f"{show(100 * pair[0], 100 * pair[1])} %" if numpy.isfinite(pair[0]) else "unknown (lost runs)"
 
 
 def beyond(pair):
@@ -219,7 +207,7 @@ def claim_moving(lab, found):
     lab.condition("moving_large_reduced", large["reduced", 0.99])
     runs = {key: value for key, value, _, _ in lab.facts}["moving_runs"]
     table = markdown(["sds over the true ones", *(f"beta = {beta}" for beta in BETAS), f"frozen, beta = {FROZEN}"],
-                     [[words[noise], *(plus(*value[:2]) + (f", {value[2]} of {runs} lost" if value[2] else "") for value in each.values())]
+                     [[words[noise], *(show(*value[:2]) + (f", {value[2]} of {runs} lost" if value[2] else "") for value in each.values())]
                       for noise, each in found.items()])
     lab.claim("moving-negligible", "The term of a preconditioner that changes may be left out for beta near 1", holds,
               f"Sds change by {percent(known['published', 0.99])} (beta = 0.99) and {percent(known['published', 0.999])} (0.999) as published, "
@@ -247,10 +235,10 @@ def claim_convergence(lab, ratios):
 
     def cells(name, start):
         medians = [values[f"{name}_{start}_arrive_{way}"] for way in WAYS]
-        return [WORDS[name], STARTS[start], *(plus(*ratios[name, start, measure]) for measure in MEASURES),
+        return [WORDS[name], STARTS[start], *(show(*ratios[name, start, measure]) for measure in MEASURES),
                 *(median if isinstance(median, str) else f"{median:.3g}" for median in medians),
                 *(f"{values[f'{name}_{start}_missing_{way}']} ({values[f'{name}_{start}_lost_{way}']}) of {values['starts']}" for way in WAYS)]
-    along = {name: [plus(*ratios[name, start, "along"]) for start in FACTORS] for name in DATA}
+    along = {name: [show(*ratios[name, start, "along"]) for start in FACTORS] for name in DATA}
     lab.claim("psbps-converges", "pSBPS converges to the posterior mode faster than SBPS", holds,
               "SBPS's epochs over pSBPS's, along the longest direction: text's data " + " and ".join(along["text"]) + "; notebook's data " +
               " and ".join(along["notebook"]) + ".",
@@ -265,11 +253,11 @@ def claim_convergence(lab, ratios):
 def claim_mixing(lab, gains, scan):
     holds, partly, unsure = decide(gains.values())
     values = {key: value for key, value, _, _ in lab.facts}
-    rows = [[WORDS[row[0]], row[1], plus(*row[2:4]), plus(*row[4:6]), plus(*row[6:8]), plus(100 * row[10], 100 * row[11]),
+    rows = [[WORDS[row[0]], row[1], show(*row[2:4]), show(*row[4:6]), show(*row[6:8]), show(100 * row[10], 100 * row[11]),
              values[f"{row[0]}_lost_long_{row[1]}"]] for row in scan]
     lab.claim("psbps-mixes", "pSBPS mixes faster in the direction of greatest covariance", holds,
               "Effective samples of pSBPS per epoch over those of SBPS: " +
-              ", ".join(f"{plus(*gain)} ({WORDS[name]})" for name, gain in gains.items()) + ".",
+              ", ".join(f"{show(*gain)} ({WORDS[name]})" for name, gain in gains.items()) + ".",
               "" if holds else "A diagonal helps if the posterior is long along an axis. The text's data make one that is long along the weights.",
               partly=partly, unsure=unsure and not holds,
               numbers=markdown(["data", "sampler", "effective samples per 1000 epochs, longest direction",
@@ -282,8 +270,8 @@ def claim_aligned(lab, ratios, gain):
     results = [*(ratios["notebook", start, "along"] for start in FACTORS), gain]
     holds, partly, unsure = decide(results)
     lab.claim("psbps-aligned", "pSBPS performs favourably compared to SBPS when the posterior is anisotropic and axis-aligned", holds,
-              f"The notebook's data: {plus(*results[0])} and {plus(*results[1])} times as fast to the mode along the longest direction, "
-              f"mixing {plus(*gain)} times as fast.", partly=partly, unsure=unsure and not holds)
+              f"The notebook's data: {show(*results[0])} and {show(*results[1])} times as fast to the mode along the longest direction, "
+              f"mixing {show(*gain)} times as fast.", partly=partly, unsure=unsure and not holds)
 
 
 def run(lab):

@@ -21,6 +21,7 @@ import numpy
 
 from lab import median_error, near_limit
 from lab.logistic import Logistic
+from lab.text import markdown
 
 TITLE = "Section 7.1: bias against variance"
 PAPER = ["--paper"]
@@ -233,10 +234,6 @@ def show(value, error=numpy.nan):
         return f"{value:.3g}" if value < 1000 else f"{float(f'{value:.3g}'):,.0f}"
     places = max(0, 1 - int(f"{error:e}".split("e")[1]))
     return f"{value:.{places}f} +- {error:.{places}f}"
-
-
-def markdown(head, rows):
-    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in [head, ["---"] * len(head), *rows])
 
 
 def claim_worth(lab, sizes, found, flat, what, key, words):
