@@ -43,5 +43,5 @@ awk -F, -v run="$build/demo.nc" '
         if (!shown) { print "the summary is empty"; exit 1 }
         printf "\n%d of the %d true weights lie in their 90%% interval (about %d are expected to).\n",
                inside, shown, int(0.9 * shown + 0.5)
-        print "The run is in " run "; `sbps diagnose " run "` says what is wrong with it, if anything."
+        print "The run is in " run "; `sbps diagnose " run "` reports problems of the run, if there are any."
     }' "$work/truth.csv" "$work/summary.csv"

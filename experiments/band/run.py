@@ -24,7 +24,7 @@ from lab.scan import FACTORS, approach, fact_of_arrival, linger, power_law, tabu
 TITLE = "Figure 11: the width of the band"
 WIDTHS = [1, 2, 3, 4, 5]
 LIMITED = [1, 2]          # run with a limit on the length of a segment, as in the authors' program: without one they leave the posterior
-EXPECTED = 2.0            # violations up to so many times those expected count as "as expected"
+EXPECTED = 2.0            # violations up to this multiple of those expected count as "as expected"
 TOLERANCE = 0.1           # posterior sd: a bias up to this counts as small
 BUDGET = 0.02             # our default's
 NEARLY = 0.25             # an exponent so near to 1 counts as nearly linear
@@ -148,7 +148,7 @@ def claims(lab, scan, times, epochs, narrow):
 
 
 def over(row, errors):
-    """Whether the worst mean is off by more than we call small, by so many errors."""
+    """Whether the worst mean exceeds the limit of a small one by this number of errors."""
     return row["worst"] - errors * numpy.nan_to_num(row["worst_error"]) > TOLERANCE
 
 

@@ -23,7 +23,7 @@ ALIKE = 2.0           # errors within which two results are alike
 
 
 def prices(long, lost):
-    """Median epochs per effective sample of the runs that stayed and so many lost ones."""
+    """Median epochs per effective sample of the runs that stayed and of `lost` others."""
     stayed = [run.info["rows_touched"] / run.info["rows"] / run.info["min_ess"] for run in long.runs] if lost < len(long.runs) or not lost else []
     return median_error([*stayed, *[numpy.inf] * lost])
 

@@ -36,7 +36,7 @@ SETTINGS = {
 }
 ESTIMATORS = ["continuous", "bounces", "batches", "points"]
 SHORT = 0.04    # "r/b << 1": from here down
-BLOCKS = 10     # a run is cut into so many for the gains: for small r these are independent
+BLOCKS = 10     # parts of a run for the gains: for small r these are independent
 R = 1e-3        # of the gains that are quoted
 
 
@@ -83,7 +83,7 @@ class Trajectory:
 
 
 def sample_paths(lab, posterior, way, runs, epochs):
-    """So many independent paths of so many epochs each, from the posterior, and the number of lost ones, left out: warm-up is discarded."""
+    """Independent paths of equal length in epochs, from the posterior, and the number of lost ones, left out: warm-up is discarded."""
     per = lab.pick(8, 4, 5)
 
     def one(seed):

@@ -17,7 +17,7 @@ from lab import mean_error, median_error, near_limit
 from lab.logistic import PRIOR_SD, Logistic
 
 TITLE = "Figure 2: the proposal intensity"
-SEGMENTS = 200    # the one shown is the longest of the first so many
+SEGMENTS = 200    # the longest of these is shown
 STRAIGHT = 0.3    # rms deviation of G from a line, in noise sd, that we call accurate: it adds 9 % to the variance
 MUCH = 10.0       # factor that we call "much higher"
 POINTS = 9        # along a segment, where its straightness is measured

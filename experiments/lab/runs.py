@@ -71,7 +71,7 @@ class Path:
         return self.w[i] + (times - self.time[i])[:, None] * self.u[i]
 
     def at_rows(self, rows):
-        """Positions when so many rows had been touched."""
+        """Positions at these numbers of evaluated rows."""
         return self.at(numpy.interp(rows, self.rows, self.time))
 
     def uniform(self, count, after=0.0):

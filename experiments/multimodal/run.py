@@ -483,7 +483,7 @@ def finite(error):
 
 
 def apart(larger, smaller, limit=3):
-    """By so many standard errors; a result that is not finite differs from one that is."""
+    """By `limit` standard errors; a result that is not finite differs from one that is."""
     if not numpy.isfinite(larger[0]) or not numpy.isfinite(smaller[0]):
         return bool(larger[0] > smaller[0])
     return larger[0] - smaller[0] > limit * numpy.hypot(finite(larger[1]), finite(smaller[1]))

@@ -92,7 +92,7 @@ def bounce_rate(noise):
 # ---- runs
 
 def sample(lab, way, observations, **what):
-    """Chains of all seeds, with so many observations of the slope in all."""
+    """Chains of all seeds, with this number of observations of the slope in all."""
     seeds = lab.seeds(2, 4, 8)
 
     def one(seed):

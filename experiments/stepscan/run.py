@@ -135,7 +135,7 @@ def widths(lab, problem):
 
 
 def picked(rows, tolerance):
-    """The largest step whose variance is not above Laplace's by more than so many errors."""
+    """The largest step whose variance is not above Laplace's by more than this number of errors."""
     good = [row["step"] for row in rows if row["variance"] <= 1 + tolerance * row["error"]]
     return max(good) if good else numpy.nan
 

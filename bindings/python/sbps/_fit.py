@@ -154,6 +154,8 @@ class Fit:
         `[row, draw]`, for models of classes `[row, class, draw]`. See docs/predict.md."""
         pieces: list[bytes] = []
         take = lib.Take(lambda _, piece, count: pieces.append(ctypes.string_at(piece, count)) or True)
+        if not 0 < interval < 1:
+            raise BadArg(f"interval: {interval:g}: expected a number between 0 and 1")
         sizes = counts(max_draws=max_draws, seed=seed, threads=threads)
         rows, done = _tables.take(new, names).rows(), lib.Predicted()
         how = lib.Prediction(kind=kind.encode(), new_levels=new_levels.encode(), draws=draws, take=take,

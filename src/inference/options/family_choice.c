@@ -1,4 +1,4 @@
-/* Looks at the target's values; the ranks of a run agree. */
+/* The choice depends on the targets of all ranks, so that ranks choose the same family. */
 #include "inference/options/family_choice.h"
 
 #include "core/printable.h"
