@@ -52,4 +52,14 @@ TEST(slope_priors_of_the_default_and_of_the_paper)
     CHECK(s.auxiliary == 2 && s.auxiliary_always);
 }
 
+/* The steps of --paper are 0.01, on a posterior of any scale; --dt changes them, --dt auto to
+ * those of the default. */
+TEST(steps_over_the_band_of_the_default_and_of_the_paper)
+{
+    CHECK(isnan(parse_band_settings("").chord) && parse_band_settings("paper").chord == 0.01);
+    CHECK(isnan(parse_band_settings("paper dt=auto").chord));
+    CHECK(parse_band_settings("paper dt=0.3").chord == 0.3);
+    CHECK(parse_band_settings("dt=0.3").chord == 0.3);
+}
+
 CHECK_MAIN

@@ -85,7 +85,11 @@ RUNS = {
     "strata": RARE + SHORT + "--sampler sbps --minibatch strata --control-variate hessian",
     # the method
     "paper": LOGISTIC + "--paper " + SHORT,
-    "paper, as its authors": LOGISTIC + "--paper --slope-prior wide --slope-repair "
+    "paper, steps of the default": LOGISTIC + "--paper --dt auto " + SHORT,
+    # the notebook of the authors' program, see docs/errata.md
+    "paper, as its authors": LOGISTIC + "--paper --slope-prior wide --slope-evidence rejected "
+    "--refresh-rate 0.05 " + SHORT,
+    "paper, other options of the band": LOGISTIC + "--paper --slope-prior wide --slope-repair "
     "--slope-evidence rejected --bounce-batch fresh --weight-decay on " + SHORT,
     "gaussian process": SBPS_OF + "--regression gp --auxiliary 2 --horizon inf",
     "one batch's variance": SBPS_OF + "--pool-variance off --lack-of-fit off --band 3",

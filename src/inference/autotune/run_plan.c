@@ -15,6 +15,7 @@
 #include "model/mixed/mixed.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BATCH_DEFAULT    ((size_t)104) /* thirteen cache lines of doubles */
@@ -39,7 +40,7 @@ static const sampler_settings settings_default = {.band = {
 static const sampler_settings settings_paper = {.band = {
                                                     .width = 3.0,
                                                     .horizon = INFINITY,
-                                                    .chord = 0.01,
+                                                    .chord = NAN, /* by --dt */
                                                     .learning_rate = 0.01,
                                                     .keep_variance = true,
                                                 }};
@@ -395,7 +396,7 @@ sbps_status plan_finish(run_plan *plan, const sbps_options *o, const mode *refer
     sbps_status status = metric_mean_curvature(a, reference->hessian, &curvature, err);
     if (status != SBPS_OK) return status;
     plan->scale = sqrt(curvature);
-    if (o->dt * plan->scale < DT_MIN)
+    if (o->dt * plan->scale < DT_MIN && !(o->paper && o->dt == strtod(PAPER_DT, NULL)))
         return fail(err, SBPS_BAD_ARG,
                     "--dt: %g is too short for a posterior of scale %.3g: a segment would take "
                     "too many steps",

@@ -29,6 +29,8 @@ typedef struct {
     size_t round_events;
 } run_plan;
 
+/* --dt of --paper. */
+#define PAPER_DT "0.01"
 /* Upper bound of the events of a chain per round; decisions are made between rounds. */
 #define PLAN_ROUND_EVENTS ((size_t)1024)
 /* Tables with more rows than this use windows, which need no list of rows. */

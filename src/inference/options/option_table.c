@@ -457,7 +457,8 @@ static const option_spec last_lines[] = {
              "scale; inf: no limit."},
     {REAL("dt", dt, "TIME", "auto", 0, DBL_MAX), .auto_text = "auto", SAMPLER,
      .help =
-         "Length of the steps over which the band is linearised. auto: independent of scale."},
+         "Length of the steps over which the band is linearised (default with --paper: 0.01). "
+         "auto: independent of scale."},
     {CHOICE("regression", regression, "linear|gp", "linear"), SAMPLER,
      .help = "Model of the rate along a segment: a straight line or a Gaussian process."},
     {CHOICE("weight-decay", weight_decay, "off|on", "off"), SAMPLER,

@@ -38,11 +38,17 @@ double now(void)
 
 /* ---- creation and destruction ---- */
 
-/* With --paper the slope prior is the paper's, unless another is given. */
+/* With --paper slope prior and steps of the band are the paper's, unless others are given. They
+ * are set as options, so that a checkpoint of --paper cannot be resumed with --dt auto. */
 static sbps_status complete_paper(sbps_options *o, sbps_error *err)
 {
-    if (!o->paper || option_given(o, "slope-prior")) return SBPS_OK;
-    return options_set(o, "slope-prior", "learned", err);
+    static const char *const values[][2] = {{"slope-prior", "learned"}, {"dt", PAPER_DT}};
+    sbps_status status = SBPS_OK;
+    if (!o->paper) return SBPS_OK;
+    for (size_t i = 0; status == SBPS_OK && i < sizeof values / sizeof *values; i++)
+        if (!option_given(o, values[i][0]))
+            status = options_set(o, values[i][0], values[i][1], err);
+    return status;
 }
 
 /* Creates a run and sets it up. no_integrals: reason for sampling all group effects, or NULL.
