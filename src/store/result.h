@@ -5,6 +5,8 @@
 
 #include "core/status.h"
 
+#include <string.h>
+
 typedef struct {
     char *name, *value;
 } result_option;
@@ -85,6 +87,14 @@ typedef struct sbps_result {
     size_t option_count;
     result_option *options; /* all options */
 } result;
+
+/* The sampler of runs with --prior-only. */
+#define PRIOR_SAMPLER "prior"
+/* Are the draws from the prior alone? */
+static inline bool result_prior_only(const result *r)
+{
+    return r->info.sampler && strcmp(r->info.sampler, PRIOR_SAMPLER) == 0;
+}
 
 /* Smallest ESS of parameter j along the path: of its mean, and of its square unless each step
  * of the sampler is a draw (nuts: the stored draws show how well the tails are known). */

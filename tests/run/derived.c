@@ -5,7 +5,7 @@
 #include "inference/autotune/run_plan.h"
 #include "inference/options/target.h"
 #include "inference/run/run.h"
-#include "model/likelihood/random_variates.h"
+#include "linalg/random_variates.h"
 #include "model/mixed/mixed.h"
 
 #include "inference/run/describe.h"

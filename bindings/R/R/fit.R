@@ -97,7 +97,7 @@ input_rows <- function(formula, data, arguments) {
 
 # Arguments of rstanarm that are ignored or have another name here.
 from_rstanarm <- function(more) {
-    if (isTRUE(more$prior_PD)) raise("SBPS_BAD_ARG", "prior_PD: draws from the prior are not supported")
+    if (isTRUE(more$prior_PD)) more$prior_only <- TRUE
     if (!is.null(more$algorithm) && !identical(more$algorithm, "sampling")) raise("SBPS_BAD_ARG", "algorithm: expected \"sampling\"")
     if (!is.null(more$prior_covariance)) warning("prior_covariance is ignored: use prior_sd for standard deviations and prior_cor for correlations", call. = FALSE)
     if (!is.null(more$cores) && is.null(more$threads)) more$threads <- more$cores

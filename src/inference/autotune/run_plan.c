@@ -13,6 +13,7 @@
 #include "inference/options/family_choice.h"
 #include "linalg/real.h"
 #include "model/mixed/mixed.h"
+#include "sampler/core/prior_sampler.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -110,6 +111,26 @@ sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind
     return model_of(o, data, false, out, err);
 }
 
+/* Refuses what --prior-only has no use for: it has no path, no mode and nothing to resume. */
+static sbps_status check_prior_only(const sbps_options *o, const rows *data,
+                                    const run_plan *plan, sbps_error *err)
+{
+    static const char *const useless[] = {"sampler",  "start", "checkpoint", "resume",
+                                          "skeleton", "trace", "paper",      "metric"};
+    if (plan->model->facts.no_rows)
+        return fail(err, SBPS_BAD_ARG, "--prior-only: model %s is a density and has no prior",
+                    o->model);
+    if (data->partition)
+        return fail(err, SBPS_BAD_ARG, "--prior-only: run it in one process, without ranks");
+    for (size_t i = 0; i < sizeof useless / sizeof *useless; i++)
+        if (option_given(o, useless[i]))
+            return fail(err, SBPS_BAD_ARG,
+                        "--%s has no use with --prior-only, whose draws are independent: leave "
+                        "it out",
+                        useless[i]);
+    return SBPS_OK;
+}
+
 /* Chooses the sampler: hmc for shrinkage priors, nuts or hmc if all effects are sampled,
  * boomerang for groups, else sbps. */
 static sbps_status choose_sampler(const sbps_options *o, const rows *data, run_plan *plan,
@@ -124,6 +145,10 @@ static sbps_status choose_sampler(const sbps_options *o, const rows *data, run_p
                         : plan->model->row_model && !o->paper ? "boomerang"
                                                               : "sbps";
     const char *name = is_auto(o->sampler) ? usual : o->sampler;
+    if (o->prior_only) {
+        plan->sampler = &sampler_prior;
+        return check_prior_only(o, data, plan, err);
+    }
     plan->sampler = sampler_find(name);
     if (!plan->sampler) return unknown("sampler", name, sampler_kinds, err);
     if (shrinks && strcmp(name, "hmc"))
@@ -357,6 +382,7 @@ sbps_status plan_make(const sbps_options *o, const rows *data, run_plan *plan, s
     plan->epochs_rule = !isnan(o->epochs);
     plan->seconds_rule = !isnan(o->seconds);
     plan->round_events = round_events(plan);
+    if (o->prior_only) plan->round_events = o->draws;
     plan->ess_rule = option_given(o, "ess") || !(plan->epochs_rule || plan->seconds_rule);
     return SBPS_OK;
 }

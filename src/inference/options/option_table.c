@@ -383,6 +383,12 @@ static const option_spec first_lines[] = {
 };
 
 static const option_spec last_lines[] = {
+    {SWITCH("prior-only", prior_only), .group = "Data and model", .affects_path = true,
+     .help =
+         "Draw from the prior instead of the posterior: the rows are left out and give only "
+         "the columns, the groups and the scales of the default priors. Draws are exact and "
+         "independent, --draws per chain. `check` and `predict` then show what the priors "
+         "imply for the response."},
     {TEXT("prior-sd", prior_sd, "PRIOR", "auto"), DATA,
      .help =
          "Prior of the standard deviations of group effects, truncated to positive values. "

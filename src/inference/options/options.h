@@ -35,6 +35,7 @@ struct sbps_options {
     char *prior_sd, *prior_cor;    /* of group effects: "auto" or as prior_parse reads */
     char *prior, *prior_intercept; /* likewise */
     char *prior_intercept_at;      /* auto, mean, zero */
+    bool prior_only;               /* draws from the prior, without the rows */
     /* sampler */
     char *sampler, *control_variate, *metric, *minibatch; /* "auto" or a name */
     size_t batch_size;

@@ -314,7 +314,9 @@ static void start_chain(sbps_run *run, chain *c, size_t index)
     double *z = c->s.scratch, *p = c->s.gradient;
     double spread = run->options->spread / run->plan->scale;
     for (size_t j = 0; j < d; j++) z[j] = spread * rng_normal(&random);
-    if (spread == 0.0 || !scatter(run, index, &random, p)) {
+    if (run->options->prior_only) {
+        memset(p, 0, d * sizeof *p); /* the sampler draws its own start */
+    } else if (spread == 0.0 || !scatter(run, index, &random, p)) {
         run->geometry.a->kind->forward(run->geometry.a, z, p);
         shrink_start(run, z, p);
     }

@@ -169,7 +169,8 @@ static sbps_status record_prior_share(const sbps_run *run, result *r, sbps_error
     if (!x) return fail_memory(err);
     for (size_t j = 0; j < d; j++) {
         bool wide = r->seen_sd[j] > WIDE * r->prior_sd[j];
-        bool can = run->target->model->facts.regression && work <= MAX_WORK;
+        bool can = run->target->model->facts.regression && !run->options->prior_only &&
+                   work <= MAX_WORK;
         r->prior_share[j] = wide && can ? log_prior_fraction(run->target, run->reference->w,
                                                              run->geometry.factor, j, x, x + d)
                                         : NAN;

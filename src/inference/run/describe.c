@@ -182,6 +182,12 @@ static void describe_warps(const sbps_run *run, text *out)
 static void describe_sampler(const sbps_run *run, text *out)
 {
     const run_plan *p = run->plan;
+    if (run->options->prior_only) {
+        text_add(out,
+                 "  sampler   none: independent draws from the prior alone; the rows are left "
+                 "out\n");
+        return;
+    }
     text_add(out, "  sampler   %s%s, %s metric", p->sampler->name,
              run->options->paper ? " as published" : "", p->metric->name);
     if (p->metric->describe) {
@@ -246,15 +252,15 @@ static void describe_size(const sbps_run *run, text *out)
         text_add(out, "  start     %s%s: negative log posterior %.8g, gradient norm %.1e\n",
                  run->options->start, run->geometry.start_metric ? " with its covariance" : "",
                  run->reference->value, run->reference->gradient_norm);
-    else
+    else if (!run->options->prior_only)
         text_add(out,
                  "  mode      found in %zu iterations: negative log posterior %.8g, gradient "
                  "norm %.1e\n",
                  run->reference->iterations, run->reference->value,
                  run->reference->gradient_norm);
     if (run->target->model->transformation.apply)
-        text_add(out, "  groups    %zu effects of all factors, sampled jointly\n",
-                 run->target->dim - parameters);
+        text_add(out, "  groups    %zu effects of all factors, %s jointly\n",
+                 run->target->dim - parameters, run->options->prior_only ? "drawn" : "sampled");
     if (run->geometry.rule.nodes > 0)
         text_add(out,
                  "  groups    %zu levels of '%s', integrated over with %zu quadrature points "

@@ -67,6 +67,8 @@ static sbps_status create(const sbps_table *table, const sbps_options *options,
     if (status == SBPS_OK)
         status = family_choose(run->options, table->data, &run->family_reason, err);
     if (status != SBPS_OK) return status;
+    if (run->options->prior_only && table->data->member_rows)
+        no_integrals = "the effects of groups are drawn with their sds and correlations";
     run->options->no_integrals = no_integrals;
     status = run_set_up(run, err); /* creates run->target */
     return target_failure(run->target, status, err);

@@ -29,6 +29,7 @@
 #include "inference/run/run_files.h"
 #include "inference/run/warmup.h"
 #include "linalg/cholesky.h"
+#include "posterior/full/prior_draw.h"
 #include "posterior/mode/profile.h"
 #include "table/row_partition.h"
 
@@ -436,10 +437,30 @@ static sbps_status fall_back_to_hmc(sbps_run *run, sbps_error *err)
     return SBPS_OK;
 }
 
+/* With --prior-only: the origin instead of a mode, and no metric. */
+static sbps_status take_origin(sbps_run *run, sbps_error *err)
+{
+    sbps_status status = prior_draw_check(run->target, err);
+    mode *origin = run->reference = calloc(1, sizeof *origin);
+    run->noise.cv_centre = new_doubles(run->target->dim);
+    if (status != SBPS_OK) return status;
+    if (!origin || !run->noise.cv_centre || !(origin->w = new_doubles(run->target->dim)))
+        return fail_memory(err);
+    origin->method = "none";
+    run->geometry.steepness = INFINITY;
+    run->influential = (row_effects){EFFECT_MIN, 0, EFFECTS_MAX, run->influential_rows};
+    status = metric_create(metric_find("none"), run->target->dim, NULL, &run->geometry.a, err);
+    if (status != SBPS_OK) return status;
+    plan_take_metric(run->plans, run->geometry.a);
+    run_use_plan(run, run->plans);
+    return SBPS_OK;
+}
+
 /* All steps of set-up that read the rows. */
 static sbps_status read_rows(sbps_run *run, setup_cache *f, sbps_error *err)
 {
     sbps_status status;
+    if (run->options->prior_only) return take_origin(run, err);
     if ((status = setup_cache_open(run, f, err)) != SBPS_OK) return status;
     if ((status = find_reference(run, f, err)) != SBPS_OK) return status;
     if (run->reference->unusable.status != SBPS_OK && !run->options->paper) {
@@ -489,6 +510,7 @@ sbps_status run_set_up(sbps_run *run, sbps_error *err)
     status = read_rows(run, &cache, err);
     setup_cache_close(&cache);
     run->prefers_nuts = !run->target->model->transformation.apply &&
+                        !run->options->prior_only &&
                         crossed_prefers_nuts(run->options, &run->data);
     if (status != SBPS_OK || run->prefers_nuts) return status;
     if ((status = chains_create(run, err)) != SBPS_OK) return status;

@@ -135,7 +135,7 @@ static double ess_progress(const sbps_run *run)
 static double draws_progress(const sbps_run *run)
 {
     double progress = 1.0, requested = (double)run->options->draws;
-    if (!option_given(run->options, "draws")) return 1.0;
+    if (!option_given(run->options, "draws") && !run->options->prior_only) return 1.0;
     for (size_t i = 0; i < run->chain_count; i++)
         progress = fmin(progress, (double)run->chains[i].d.state->count / requested);
     return progress;
@@ -143,7 +143,8 @@ static double draws_progress(const sbps_run *run)
 
 double stop_progress(const sbps_run *run)
 {
-    double ess = fmin(ess_progress(run), draws_progress(run));
+    double ess = run->options->prior_only ? 1.0 : ess_progress(run);
+    ess = fmin(ess, draws_progress(run));
     if (run->state.phase == PHASE_SAMPLING) ess = fmin(ess, 0.99);
     return fmin(fmax(bounded_progress(run), ess), 1.0);
 }
@@ -225,6 +226,7 @@ static bool draws_suffice(sbps_run *run, double ess)
 bool stop_now(sbps_run *run)
 {
     double ess = ess_progress(run);
+    if (run->options->prior_only) return draws_progress(run) >= 1.0; /* they are independent */
     if (bounded_progress(run) >= 1.0 || out_of_work(run)) return true;
     if (run->plan->ess_rule && chains_apart(run, run->options->ess)) return true;
     if (ess < fmax(1.0, run->state.next_check)) return false;

@@ -16,10 +16,10 @@
  *
  * Ferrari, Cribari-Neto (2004), Beta regression for modelling rates and proportions, J. Applied
  * Statistics 31, 799-815. */
+#include "linalg/random_variates.h"
 #include "linalg/real.h"
 #include "linalg/special_functions.h"
 #include "model/likelihood/model_kinds.h"
-#include "model/likelihood/random_variates.h"
 #include "model/likelihood/targets.h"
 
 #include <float.h>

@@ -11,10 +11,10 @@
  * exponential is continued along its tangent, as in poisson.c.
  *
  * McCullagh, Nelder (1989), Generalized Linear Models, chapter 8. */
+#include "linalg/random_variates.h"
 #include "linalg/real.h"
 #include "linalg/special_functions.h"
 #include "model/likelihood/model_kinds.h"
-#include "model/likelihood/random_variates.h"
 #include "model/likelihood/targets.h"
 
 #include <float.h>

@@ -10,8 +10,8 @@
  * are given w itself. A model knows nothing of mini-batches, priors, samplers or files.
  *
  * Each model has a file of its name. What several have in common: predictor.c (members of
- * models of form (1)), targets.c (checks of y), random_variates.c, layers.c (networks and
- * softmax), and agreement.c (the check of a user's own model, plugin.c or function.c). */
+ * models of form (1)), targets.c (checks of y), layers.c (networks and softmax), and
+ * agreement.c (the check of a user's own model, plugin.c or function.c). */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
@@ -203,6 +203,10 @@ typedef struct {
      * are not independent (NULL: they are); and out += factor times its gradient. */
     double (*joint_prior)(const void *self, const double *w);
     void (*joint_prior_gradient)(const void *self, const double *w, double factor, double *out);
+    /* Optional: turns w, whose coordinates were drawn from their own priors one by one, into a
+     * draw from the joint prior. alike: all intercepts have the same prior. False: w is not in
+     * the support and has to be drawn anew. NULL: the coordinates are independent. */
+    bool (*join_prior_draw)(const void *self, bool alike, double *w);
 } model_parameters;
 
 /* Quantities that are reported in place of coordinates. Optional, all three or none. */

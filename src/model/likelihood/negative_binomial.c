@@ -14,10 +14,10 @@
  * the Poisson model.
  *
  * Hilbe (2011), Negative Binomial Regression, 2nd edition, chapter 8 (NB2). */
+#include "linalg/random_variates.h"
 #include "linalg/real.h"
 #include "linalg/special_functions.h"
 #include "model/likelihood/model_kinds.h"
-#include "model/likelihood/random_variates.h"
 #include "model/likelihood/targets.h"
 
 #include <math.h>

@@ -170,6 +170,24 @@ static void ordinal_start(const void *self, double *w)
     for (size_t k = 0; k < o->cuts; k++) c[k] = log(c[k] / (n - c[k]));
 }
 
+static int compare_cuts(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The prior of the cutpoints is that of independent ones, given that they are in order. If all
+ * have the same prior, sorting gives such a draw. */
+static bool ordinal_order(const void *self, bool alike, double *w)
+{
+    const ordinal *o = self;
+    double *c = w + o->columns;
+    if (alike) qsort(c, o->cuts, sizeof *c, compare_cuts);
+    for (size_t k = 1; k < o->cuts; k++)
+        if (!(c[k - 1] < c[k])) return false;
+    return true;
+}
+
 /* ---- rows ---- */
 
 /* Scratch of a call on n rows. */
@@ -393,6 +411,7 @@ const model_kind model_ordinal = {
     .parameters.prior_sd = ordinal_prior_sd,
     .parameters.intercept = ordinal_intercept,
     .parameters.start = ordinal_start,
+    .parameters.join_prior_draw = ordinal_order,
     .rows.scratch = ordinal_scratch,
     .rows.loglik = ordinal_loglik,
     .rows.slope = ordinal_slope,

@@ -9,9 +9,9 @@
  * inf * 0 arises.
  *
  * McCullagh, Nelder (1989), Generalized Linear Models, chapter 6. */
+#include "linalg/random_variates.h"
 #include "linalg/real.h"
 #include "model/likelihood/model_kinds.h"
-#include "model/likelihood/random_variates.h"
 #include "model/likelihood/targets.h"
 
 #include <math.h>

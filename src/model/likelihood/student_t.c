@@ -10,9 +10,9 @@
  *
  * Not log-concave. Lange, Little, Taylor (1989), Robust statistical modeling using the t
  * distribution, JASA 84, 881-896. */
+#include "linalg/random_variates.h"
 #include "linalg/special_functions.h"
 #include "model/likelihood/model_kinds.h"
-#include "model/likelihood/random_variates.h"
 #include "model/likelihood/targets.h"
 
 #include <math.h>

@@ -12,9 +12,9 @@
  * exponential is continued along its tangent, as there. Not log-concave.
  *
  * Lambert (1992), Zero-inflated Poisson regression, Technometrics 34, 1-14. */
+#include "linalg/random_variates.h"
 #include "linalg/real.h"
 #include "model/likelihood/model_kinds.h"
-#include "model/likelihood/random_variates.h"
 #include "model/likelihood/targets.h"
 
 #include <math.h>

@@ -187,3 +187,32 @@ double prior_curvature(const prior *p, coordinate_scale scale, double w)
     return p->kind->curvature(p->theta, c.x) * c.rate * c.rate +
            p->kind->slope(p->theta, c.x) * c.curvature + c.log_curvature;
 }
+
+/* ---- draws ---- */
+
+bool prior_can_draw(const prior *p, coordinate_scale scale)
+{
+    bool bounded = scale == SCALE_LOGIT || scale == SCALE_TANH;
+    return p->kind->draw || (bounded && !p->kind->usual && !p->kind->numbers);
+}
+
+/* Is x a value that the scale maps to a finite coordinate? */
+static bool is_allowed(coordinate_scale scale, double x)
+{
+    if (scale == SCALE_LOG) return x > 0.0 && isfinite(x);
+    if (scale == SCALE_LOGIT) return x > 0.0 && x < 1.0;
+    return scale == SCALE_TANH ? fabs(x) < 1.0 : isfinite(x);
+}
+
+bool prior_draw(const prior *p, coordinate_scale scale, rng *r, double *w)
+{
+    for (int tries = 0; tries < PRIOR_TRIES; tries++) {
+        double x = p->kind->draw          ? p->kind->draw(p->theta, r)
+                   : scale == SCALE_LOGIT ? rng_uniform(r)
+                                          : 2.0 * rng_uniform(r) - 1.0;
+        if (!is_allowed(scale, x)) continue;
+        *w = scale_coordinate(scale, x);
+        return true;
+    }
+    return false;
+}

@@ -4,6 +4,7 @@
 #define MODEL_PRIOR_H
 
 #include "core/coordinate_scale.h"
+#include "core/rng.h"
 #include "core/status.h"
 
 #define PRIOR_MAX_NUMBERS 5 /* numbers of any kind */
@@ -48,6 +49,8 @@ typedef struct prior_kind {
     double (*kink)(const double *theta);
     /* A bound of |slope| over all x. NULL: there is none. */
     double (*slope_bound)(const double *theta);
+    /* A random variate. NULL: not a distribution (flat), or one of many coefficients. */
+    double (*draw)(const double *theta, rng *r);
 } prior_kind;
 
 extern const prior_kind *const prior_kinds[]; /* NULL at the end */
@@ -75,5 +78,13 @@ double prior_logpdf(const prior *p, coordinate_scale scale, double w);
 double prior_slope(const prior *p, coordinate_scale scale, double w);
 /* Its second derivative in w; may be positive where the prior has heavy tails. */
 double prior_curvature(const prior *p, coordinate_scale scale, double w);
+
+/* Is p the distribution of a parameter on this scale? Flat is one of a probability and of a
+ * correlation only. */
+bool prior_can_draw(const prior *p, coordinate_scale scale);
+/* Draws the parameter from p, restricted to the values that the scale allows, and sets *w to
+ * its coordinate. False: of PRIOR_TRIES variates none was allowed. */
+#define PRIOR_TRIES 100000
+bool prior_draw(const prior *p, coordinate_scale scale, rng *r, double *w);
 
 #endif

@@ -1,6 +1,7 @@
 /* Priors of single parameters, one section each. theta are the numbers in the parentheses; a
  * log density is up to a constant that depends on theta only. */
 #include "model/prior/prior_kinds.h"
+#include "linalg/random_variates.h"
 #include "linalg/real.h"
 
 #include <math.h>
@@ -40,6 +41,11 @@ static double normal_sd(const double *theta)
     return theta[1];
 }
 
+static double normal_draw(const double *theta, rng *r)
+{
+    return theta[0] + theta[1] * rng_normal(r);
+}
+
 static const char *const normal_numbers[] = {"mean", "sd"};
 static const int normal_powers[] = {1, 1};
 
@@ -57,6 +63,7 @@ const prior_kind prior_normal = {
     .curvature = normal_curvature,
     .mean = normal_mean,
     .sd = normal_sd,
+    .draw = normal_draw,
 };
 
 /* ---- student_t ---- */
@@ -110,6 +117,13 @@ static double student_t_sd(const double *theta)
     return theta[0] > 2.0 ? theta[2] * sqrt(theta[0] / (theta[0] - 2.0)) : NAN;
 }
 
+/* z sqrt(nu / c) with z normal and c chi-squared, twice a gamma variate of shape nu/2. */
+static double student_t_draw(const double *theta, rng *r)
+{
+    double log_c = M_LN2 + draw_log_gamma(r, 0.5 * theta[0]);
+    return theta[1] + theta[2] * rng_normal(r) * exp(0.5 * (log(theta[0]) - log_c));
+}
+
 static const char *const student_t_numbers[] = {"df", "mean", "scale"};
 static const int student_t_powers[] = {0, 1, 1};
 
@@ -126,6 +140,7 @@ const prior_kind prior_student_t = {
     .mean = student_t_mean,
     .sd = student_t_sd,
     .slope_bound = student_t_slope_bound,
+    .draw = student_t_draw,
 };
 
 /* ---- cauchy ---- */
@@ -164,6 +179,11 @@ static double cauchy_slope_bound(const double *theta)
     return 1.0 / theta[1];
 }
 
+static double cauchy_draw(const double *theta, rng *r)
+{
+    return theta[0] + theta[1] * tan(M_PI * (rng_uniform(r) - 0.5));
+}
+
 static const char *const cauchy_numbers[] = {"location", "scale"};
 static const int cauchy_powers[] = {1, 1};
 
@@ -178,6 +198,7 @@ const prior_kind prior_cauchy = {
     .slope = cauchy_slope,
     .curvature = cauchy_curvature,
     .slope_bound = cauchy_slope_bound,
+    .draw = cauchy_draw,
 };
 
 /* ---- laplace ---- */
@@ -235,6 +256,12 @@ static double laplace_sd(const double *theta)
     return M_SQRT2 * theta[1];
 }
 
+static double laplace_draw(const double *theta, rng *r)
+{
+    double size = theta[1] * rng_exponential(r);
+    return rng_uniform(r) < 0.5 ? theta[0] - size : theta[0] + size;
+}
+
 static const char *const laplace_numbers[] = {"location", "scale"};
 static const int laplace_powers[] = {1, 1};
 
@@ -254,6 +281,7 @@ const prior_kind prior_laplace = {
     .sd = laplace_sd,
     .kink = laplace_kink,
     .slope_bound = laplace_slope_bound,
+    .draw = laplace_draw,
 };
 
 /* ---- exponential ---- */
@@ -294,6 +322,11 @@ static double exponential_sd(const double *theta)
     return 1.0 / theta[0];
 }
 
+static double exponential_draw(const double *theta, rng *r)
+{
+    return rng_exponential(r) / theta[0];
+}
+
 static const char *const exponential_numbers[] = {"rate"};
 static const int exponential_powers[] = {-1};
 
@@ -310,6 +343,7 @@ const prior_kind prior_exponential = {
     .curvature = exponential_curvature,
     .mean = exponential_mean,
     .sd = exponential_sd,
+    .draw = exponential_draw,
 };
 
 /* ---- gamma ---- */
@@ -349,6 +383,11 @@ static double gamma_sd(const double *theta)
     return sqrt(theta[0]) / theta[1];
 }
 
+static double gamma_draw(const double *theta, rng *r)
+{
+    return exp(draw_log_gamma(r, theta[0])) / theta[1];
+}
+
 static const char *const gamma_numbers[] = {"shape", "rate"};
 static const int gamma_powers[] = {0, -1};
 
@@ -365,6 +404,7 @@ const prior_kind prior_gamma = {
     .curvature = gamma_curvature,
     .mean = gamma_mean,
     .sd = gamma_sd,
+    .draw = gamma_draw,
 };
 
 /* ---- lkj ---- */
@@ -419,6 +459,14 @@ static double lkj_sd(const double *theta)
     return 1.0 / sqrt(2.0 * theta[0] + 1.0);
 }
 
+/* x = (a - b)/(a + b) with gamma variates a and b of shape eta; the difference of their
+ * logarithms is twice atanh(x). */
+static double lkj_draw(const double *theta, rng *r)
+{
+    double a = draw_log_gamma(r, theta[0]), b = draw_log_gamma(r, theta[0]);
+    return tanh(0.5 * (a - b));
+}
+
 static const char *const lkj_numbers[] = {"eta"};
 static const int lkj_powers[] = {0};
 
@@ -435,6 +483,7 @@ const prior_kind prior_lkj = {
     .curvature = lkj_curvature,
     .mean = lkj_mean,
     .sd = lkj_sd,
+    .draw = lkj_draw,
 };
 
 /* ---- flat ---- */

@@ -229,6 +229,26 @@ static void prior_gradient(const void *self, const double *w, double factor, dou
     }
 }
 
+/* The coordinates of weights hold standard normal numbers t, from which the weights given their
+ * scales are t / sqrt p; their coordinates z follow by (4). */
+static bool join_prior_draw(const void *self, bool alike, double *w)
+{
+    const shrunk *m = self;
+    (void)alike;
+    for (size_t k = 0; k < m->shape->blocks; k++) {
+        const shrink_block *b = &m->shape->block[k];
+        if (!b->count) continue;
+        scale_view v = scales_at(m, b, w);
+        for (size_t i = 0; i < b->count; i++) {
+            size_t j = b->column[i];
+            double p = scales_precision(&v, i);
+            weight at = weight_at(m, j, 0.0, p);
+            w[j] = (w[j] / sqrt(p) - at.value) / at.root;
+        }
+    }
+    return true;
+}
+
 /* ---- rows ---- */
 
 /* The arrays of a call on n rows. */
@@ -510,6 +530,7 @@ model_kind shrink_kind(const model_kind *of)
         .reported.values = shrunk_derive,
         .parameters.joint_prior = prior_value,
         .parameters.joint_prior_gradient = prior_gradient,
+        .parameters.join_prior_draw = join_prior_draw,
         .parameters.intercept = shrunk_intercept,
         .parameters.start = shrunk_start,
         .rows.scratch = scratch,

@@ -67,7 +67,13 @@ static void write_verdict(const predictive_checks *c, text *t)
     if (c->identity == ROWS_OTHER)
         text_add(t,
                  "These rows are not the table of this run: they are checked as new rows.\n\n");
-    if (c->findings == 0)
+    if (c->prior_only)
+        text_paragraph(
+            t, COLUMNS, 0,
+            "The replicated tables are from the prior alone (--prior-only). They show "
+            "which responses the priors expect; the observed table need not be typical "
+            "of them.");
+    else if (c->findings == 0)
         text_add(t, "All %zu checks of model %s passed.\n", checks_count(c), c->model);
     else
         text_add(t, "%zu of %zu checks of model %s failed (marked *): %zu finding%s.\n\n",
@@ -397,6 +403,7 @@ static void checks_json(const predictive_checks *c, text *t)
 {
     json_findings(t, c);
     text_add(t, ",\n \"checks\": %zu, \"checks_off\": %zu", checks_count(c), checks_failed(c));
+    if (c->prior_only) member_switch(t, "prior_only", true);
     member_text(t, ", ", "model", c->model);
     member_text(t, ", ", "target", c->target);
     member(t, "rows", (double)c->rows);

@@ -38,7 +38,7 @@ static sbps_status check_rows(const row_sample *s, predictive_checks *c, sbps_er
     sbps_status status = check_shapes(s, c, err);
     if (status == SBPS_OK && !s->classes) status = compare_statistics(s, c, err);
     if (status == SBPS_OK) status = compare_residuals(s, &c->residuals, err);
-    if (status == SBPS_OK &&
+    if (status == SBPS_OK && !c->prior_only &&
         s->identity != ROWS_OTHER) /* leave-one-out needs the rows of the run */
         status = compare_pit(s, &c->pit, err);
     return status;
@@ -128,13 +128,16 @@ sbps_status checks_make(const result *r, const char *run, const char *data,
     row_sample s = {0};
     *out = (predictive_checks){.model = copy_text(r->info.model ? r->info.model : ""),
                                .target = copy_text(r->info.target ? r->info.target : ""),
+                               .prior_only = result_prior_only(r),
                                .negative_binomial_zeros = NAN};
     sbps_status status = out->model && out->target ? SBPS_OK : fail_memory(err);
     if (status == SBPS_OK && data) status = sample_make(r, run, data, how, left_out, &s, err);
     if (status == SBPS_OK && data) status = check_rows(&s, out, err);
-    if (status == SBPS_OK) status = measure_sensitivity(r, out, err);
-    if (status == SBPS_OK) flag_checks(out);
-    if (status == SBPS_OK) status = checks_diagnose(data ? &s : NULL, out, err);
+    if (status == SBPS_OK && !out->prior_only) {
+        status = measure_sensitivity(r, out, err);
+        if (status == SBPS_OK) flag_checks(out);
+        if (status == SBPS_OK) status = checks_diagnose(data ? &s : NULL, out, err);
+    }
     sample_clear(&s);
     return status;
 }

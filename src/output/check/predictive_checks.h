@@ -95,6 +95,7 @@ typedef struct {
     size_t counted;                /* with weights: sum of how often each row counts; else 0 */
     size_t rows, checked, lacking; /* of the table; checked; omitted for missing cells */
     rows_identity identity;        /* is it the table of the run? */
+    bool prior_only; /* replicates are from the prior alone: no check fails, none uses p(y) */
     size_t draws, replicates, coefficients;
     check_panels calibration; /* binary, proportions, classes: by the prediction */
     check_panels rootogram;   /* counts: rows with each count */

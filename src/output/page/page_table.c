@@ -18,6 +18,7 @@ sbps_status page_table_open(const result *r, const char *run, const char *data,
     double begin = clock_now();
     page_table *t = *out = calloc(1, sizeof *t);
     if (!t) return fail_memory(err);
+    if (result_prior_only(r)) data = NULL; /* the table says nothing about these draws */
     t->rows = data != NULL;
     sbps_status status = checks_make(r, run, data, how, &t->left_out, &t->checks, err);
     if (status == SBPS_OK && data) status = loo_compute_totals(&t->left_out, &t->totals, err);

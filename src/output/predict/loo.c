@@ -359,6 +359,7 @@ sbps_status loo_make(const result *r, const char *run, const char *data,
     const uint16_t *encoding;
     *out = (loo){0};
     sbps_status status = text_encoding_read(choice->encoding, &encoding, err);
+    if (status == SBPS_OK) status = refuse_prior_only(r, run, err);
     if (status != SBPS_OK) return status;
     status = predictor_draws_open(r, run, (predictor_options){.max_draws = choice->max_draws},
                                   &f, err);

@@ -48,6 +48,16 @@ static sbps_status check_run(const result *r, const char *path, sbps_error *err)
     return SBPS_OK;
 }
 
+sbps_status refuse_prior_only(const result *r, const char *path, sbps_error *err)
+{
+    if (!result_prior_only(r)) return SBPS_OK;
+    return fail(
+        err, SBPS_BAD_DATA,
+        "%s: its draws are from the prior alone (--prior-only), which says nothing about "
+        "the fit: sample without --prior-only",
+        path);
+}
+
 /* Finds the model; fails for one that cannot predict rows, such as a density. */
 static sbps_status find_model(predictor_draws *f, sbps_error *err)
 {

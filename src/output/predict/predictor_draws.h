@@ -122,6 +122,8 @@ sbps_status response_open(predictor_draws *f, sbps_error *err);
  * sigma. */
 size_t first_parameter(const result *r, const char *name);
 size_t last_parameter(const result *r, const char *name);
+/* SBPS_BAD_DATA for a run of draws from the prior alone. */
+sbps_status refuse_prior_only(const result *r, const char *path, sbps_error *err);
 /* The draw of the run that is draw s here. */
 static inline size_t draw_index(const predictor_draws *f, size_t s)
 {

@@ -2,8 +2,8 @@
 #include "output/predict/predictor_draws.h"
 
 #include "core/memory.h"
+#include "linalg/random_variates.h"
 #include "linalg/real.h"
-#include "model/likelihood/random_variates.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

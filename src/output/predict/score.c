@@ -390,7 +390,9 @@ sbps_status score_report(const result *r, const char *run, const char *data,
     estimates e = {.count = 0};
     text t = {0};
     *out = NULL;
-    sbps_status status = predictor_draws_open(r, run, choice, &f, err);
+    sbps_status status = refuse_prior_only(r, run, err);
+    if (status != SBPS_OK) return status;
+    status = predictor_draws_open(r, run, choice, &f, err);
     scoring j = {.f = f};
     if (status == SBPS_OK) status = score_rows(&j, data, how, &count, err);
     if (status == SBPS_OK) {

@@ -162,6 +162,9 @@ static const char *or_unknown(const char *value)
 static void add_setting(text *t, const result *r)
 {
     const result_info *info = &r->info;
+    if (result_prior_only(r))
+        text_add(t,
+                 "draws         from the prior alone (--prior-only); the rows are left out\n");
     text_add(t, "model         ");
     text_name(t, or_unknown(info->model));
     if (info->target && *info->target) {
@@ -333,6 +336,7 @@ static void add_run(text *t, const result *r)
     if (r->info.ranks > 1.0)
         for (size_t i = 0; i < sizeof rank_fields / sizeof *rank_fields; i++)
             add_field(t, r, &rank_fields[i]);
+    if (result_prior_only(r)) text_add(t, "    \"prior_only\": true,\n");
     text_add(t, "    \"version\": \"%s\"\n  },\n", SBPS_VERSION);
 }
 

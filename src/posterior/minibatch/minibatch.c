@@ -11,6 +11,7 @@
 #include "posterior/minibatch/minibatch.h"
 
 #include "linalg/real.h"
+#include "posterior/full/prior_draw.h"
 #include "posterior/minibatch/row_terms.h"
 #include "table/row_sums.h"
 
@@ -425,6 +426,11 @@ static double next_kink(const potential *of, double t, double *jump)
     return minibatch_next_kink(minibatch_const(of), t, jump);
 }
 
+static void draw_prior(const potential *of, rng *random, double *w)
+{
+    prior_draw_all(minibatch_const(of)->target, random, w);
+}
+
 static const potential_calls calls = {
     .set_line = set_line,
     .reverse_line = reverse_line,
@@ -437,6 +443,7 @@ static const potential_calls calls = {
     .fresh_gradient = fresh_gradient,
     .fresh_both = fresh_both,
     .line_value = line_value,
+    .draw_prior = draw_prior,
 };
 
 /* ---- properties of a posterior that samplers may depend on ---- */

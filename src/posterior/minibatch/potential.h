@@ -5,6 +5,7 @@
 #ifndef POSTERIOR_POTENTIAL_H
 #define POSTERIOR_POTENTIAL_H
 
+#include "core/rng.h"
 #include "path/path.h"
 
 #include <stdbool.h>
@@ -38,6 +39,7 @@ typedef struct {
     void (*fresh_gradient)(potential *u, const double *w, double *gradient);
     double (*fresh_both)(potential *u, const double *w, double *gradient);
     double (*line_value)(potential *u, double t);
+    void (*draw_prior)(const potential *u, rng *random, double *w);
 } potential_calls;
 
 /* The first member of the struct that implements it. */
@@ -108,6 +110,11 @@ static inline double potential_fresh_both(potential *u, const double *w, double 
 static inline double potential_line_value(potential *u, double t)
 {
     return u->call->line_value(u, t);
+}
+/* Draws w (dim) from the prior; NAN if that fails. */
+static inline void potential_draw_prior(const potential *u, rng *random, double *w)
+{
+    u->call->draw_prior(u, random, w);
 }
 
 #endif

@@ -6,7 +6,7 @@
  * many of the others are below p; Devroye (1986), Non-uniform random variate generation, X.4.
  * Gamma: Marsaglia, Tsang (2000), A simple method for generating gamma variables, ACM Trans.
  * Math. Software 26, 363-372. */
-#include "model/likelihood/random_variates.h"
+#include "linalg/random_variates.h"
 #include "linalg/real.h"
 
 /* Counts the arrivals of a Poisson process of rate 1 before time mu. */

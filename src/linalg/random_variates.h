@@ -1,6 +1,6 @@
 /* Random variates of the distributions that models simulate from. */
-#ifndef MODEL_RANDOM_VARIATES_H
-#define MODEL_RANDOM_VARIATES_H
+#ifndef LINALG_RANDOM_VARIATES_H
+#define LINALG_RANDOM_VARIATES_H
 
 #include "core/rng.h"
 
