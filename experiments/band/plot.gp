@@ -82,7 +82,7 @@ set ytics nomirror out scale 0.6; set autoscale; set key bottom left reverse Lef
 set origin 0.8, 0; set size 0.2, 0.5
 set title 'Resolution of the band (k = 3)'
 set xlabel 'dt'; set ylabel 'over that at dt = 0.01'
-set logscale x; set format x '10^{%T}'; set xrange [0.0007:1.5]; set yrange [0:1.7]
+set logscale x; set format x '10^{%T}'; set xrange [0.0007:1.5]; set yrange [0.5:1.5]
 plot 1 with lines lc rgb '#999999' notitle, \
      dir.'/dt.csv' using 'dt':(column('violations') / DV_mean):(column('violations_error') / DV_mean) with yerrorlines ls 1 pt 7 title 'violations', \
      '' using (column('dt') * 1.05):(column('outward') / DW_mean):(column('outward_error') / DW_mean) with yerrorlines ls 2 pt 5 title 'mean bias', \

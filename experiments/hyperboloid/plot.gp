@@ -6,10 +6,14 @@ stats dir.'/ridge.csv' using 2 nooutput name 'D'
 stats dir.'/arms.csv' using 2 nooutput name 'F'
 stats dir.'/traces.csv' using (column('epochs')) nooutput name 'E'
 stats dir.'/lengths.csv' using (column('epochs')) nooutput name 'L'
+# Where no auxiliary observation was needed, its lines are those of SBPS as published.
+mark(s) = only(column('lost') + (column('distance') < 10 ? column('distance') + column('low') : 0), strcol('sampler'), s)
+stats dir.'/lengths.csv' using (mark('sbps')) nooutput name 'U'
+stats dir.'/lengths.csv' using (mark('auxiliary')) nooutput name 'V'
 m = M_mean; d = sqrt(2 * D_mean / 1000)
 names = 'sbps auxiliary decay sgld-small sgld-large msgnht ours default'
 name(s) = s eq 'sbps' ? 'SBPS as published' : s eq 'sgld-small' ? 'SGLD, smaller step' : s eq 'sgld-large' ? 'SGLD, larger step' : s eq 'msgnht' ? 'mSGNHT' : \
-          s eq 'auxiliary' ? 'SBPS, auxiliary observation' : s eq 'decay' ? 'SBPS, decaying weights' : s eq 'ours' ? 'our sbps' : 'default command'
+          s eq 'auxiliary' ? 'SBPS, auxiliary observation'.(U_sum == V_sum ? ' (same lines)' : '') : s eq 'decay' ? 'SBPS, decaying weights' : s eq 'ours' ? 'our sbps' : 'default command'
 styles = '1 6 7 4 2 5 3 8'
 colour(s) = s eq 'sbps' ? 0x0072b2 : s eq 'sgld-small' ? 0xe69f00 : s eq 'sgld-large' ? 0xd55e00 : 0xcc79a7
 # Lines that lie on each other: a wide one below, a broken one above.

@@ -14,14 +14,14 @@ stats dir.'/traces.csv' using (strcol('start') eq 'posterior' ? column('epochs')
 array counts[2]
 do for [i = 1:2] {
     model = word('softmax hidden', i); counts[i] = ''
-    do for [k in 'sbps auxiliary hessian wide sgld'] {
+    do for [j = 1:5] {
+        k = word('sbps auxiliary hessian wide sgld', j)
         stats dir.'/lost.csv' using (strcol('model') eq model ? only(column('lost'), strcol('sampler'), k) : NaN) nooutput name 'L'
         stats dir.'/lost.csv' using (strcol('model') eq model ? only(column('runs'), strcol('sampler'), k) : NaN) nooutput name 'R'
-        counts[i] = counts[i].sprintf("%s: %d of %d lost\n", k eq 'sbps' ? 'as published' : k eq 'sgld' ? 'SGLD, step 0.3' : k, L_max, R_max)
+        counts[i] = counts[i].sprintf("%s %d of %d%s", k eq 'sbps' ? 'lost: as published' : k eq 'sgld' ? 'SGLD (step 0.3)' : k, L_max, R_max, \
+                                      j == 2 ? "}\n{/*0.82 " : j < 5 ? ', ' : '')
     }
 }
-stats dir.'/nll.csv' using (column('largest')) nooutput name 'Y1'
-stats dir.'/hidden.csv' using (column('largest')) nooutput name 'Y2'
 stats dir.'/errors.csv' using (strcol('start') ne 'zero' && strcol('direction') eq 'smallest' ? column('sd') : NaN) nooutput name 'W'
 stats dir.'/errors.csv' using (strcol('start') ne 'zero' && strcol('direction') eq 'smallest' ? column('ess_per_1000_epochs') : NaN) nooutput name 'X'
 set multiplot
@@ -68,7 +68,7 @@ do for [row = 1:2] {
     }
 }
 unset object 1
-# NLL from 0: median over seeds, shaded from least to largest; lost runs are counted beside.
+# NLL from 0: median over seeds, shaded from least to largest; lost runs are counted in the title.
 set logscale y; set yrange [300:*]; set format y '10^{%T}'; set ytics autofreq; set xtics autofreq
 set style fill transparent solid 0.13 noborder
 all = kinds.' hessian wide'
@@ -78,16 +78,14 @@ do for [i = 1:2] {
     file = dir.(i == 1 ? '/nll.csv' : '/hidden.csv')
     set size w, h
     set origin 0.75, 0.945 - i * 0.315
-    set title i == 1 ? 'NLL from 0: median, least, largest' : 'The same with a hidden layer of 4 units'
+    set title (i == 1 ? 'NLL from 0: median, least, largest' : 'The same with a hidden layer of 4 units')."\n{/*0.82 ".counts[i].'}'
     unset ylabel
-    set label 1 counts[i] at graph 0.97, 0.97 right font ',9' textcolor rgb '#222222' front
-    set yrange [300:30 * (i == 1 ? Y1_max : Y2_max)]  # the counts have one and a half decades
+    set yrange [300:*]
     plot for [k in 'sgld sbps'] file using (only(column('epochs'), strcol('sampler'), k)):(column('least')):(column('largest')) \
              with filledcurves lc rgb (k eq 'sbps' ? blue : red) notitle, \
          for [k = 1:7] file using (only(column('epochs'), strcol('sampler'), word(all, k))):(column('nll')) \
              with lines ls word(styles, k) + 0 dt dash(k) lw (k == 4 ? 4 : 2) notitle
 }
-unset label 1
 unset logscale y; set format y '%g'
 w = 0.197
 set style fill solid 1 noborder

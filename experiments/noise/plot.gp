@@ -28,20 +28,21 @@ set xrange [*:*]; set yrange [*:*] # stats leaves out what is outside
 stats dir.'/marginals.csv' using 'index' nooutput name 'I'
 stats dir.'/marginals.csv' using (abs(column('z'))) nooutput name 'Z'
 stats dir.'/marginals.csv' using (only(abs(column('z')), strcol('series'), 'sbps')) nooutput name 'P'
-set xrange [-0.7:I_max + 0.7]; set logscale y; set yrange [0.03:300 * (Z_max > 30 ? Z_max : 30)]
+set xrange [-0.7:I_max + 0.7]; set logscale y; set yrange [0.03:3 * (Z_max > 10 ? Z_max : 10)]
 set xlabel 'moments and tails | deciles of w_1 | deciles of w_2' offset 0, -0.7; set ylabel '|z| of a statistic'
 set format x ''; unset xtics; set format y '10^{%T}'
-set key top left reverse Left
+set key top left reverse Left maxrows 2 font ',9' samplen 1 width -2
 set arrow 1 from -0.7, 5 to I_max + 0.7, 5 nohead dt 2 lc rgb '#555555' front
 set label 1 'limit' at I_max + 0.6, 8 right textcolor rgb '#555555' front
-set arrow 2 from I_max - 17.5, graph 0 to I_max - 17.5, graph 0.72 nohead lc rgb '#cccccc'
-set arrow 3 from I_max - 8.5, graph 0 to I_max - 8.5, graph 0.72 nohead lc rgb '#cccccc'
+set arrow 2 from I_max - 17.5, graph 0 to I_max - 17.5, graph 0.85 nohead lc rgb '#cccccc'
+set arrow 3 from I_max - 8.5, graph 0 to I_max - 8.5, graph 0.85 nohead lc rgb '#cccccc'
 z(way) = only(abs(column('z')) > 0.03 ? abs(column('z')) : 0.03, strcol('series'), way)
-plot dir.'/marginals.csv' using 'index':(z('sbps')) with points pt 2 ps 1.0 lw 1.5 lc rgb red title 'noise thinned as published'.(P_max > 5 ? ': rejected' : ''), \
+plot dir.'/marginals.csv' using 'index':(z('sbps')) with points pt 2 ps 1.0 lw 1.5 lc rgb red title 'thinned as published'.(P_max > 5 ? ': rejected' : ''), \
     '' using 'index':(z('exact')) with points pt 6 ps 1.1 lw 1.5 lc rgb black title 'exact', \
     '' using 'index':(z('noisy')) with points pt 7 ps 0.9 lc rgb blue title 'noisy, exact arrivals', \
-    '' using 'index':(z('default')) with points pt 4 ps 1.0 lw 1.5 lc rgb green title 'noise thinned by default'
+    '' using 'index':(z('default')) with points pt 4 ps 1.0 lw 1.5 lc rgb green title 'thinned by default'
 set xtics nomirror out scale 0.6; set xlabel offset 0, 0.4
+set key default; set key samplen 2 spacing 1.1 textcolor rgb '#222222'
 unset arrow; unset label; set format x; set format y; unset logscale y
 
 # Near and far on one axis: asinh. Medians over chains; bars from the least to the largest chain.

@@ -32,17 +32,15 @@ do for [j=1:2] {
         own(s, way) = column('seed') == s && strcol('start') eq start ? mine(column('epoch'), strcol('way'), way) : NaN
         middle(way) = strcol('start') eq start ? mine(column('epoch'), strcol('way'), way) : NaN
         set autoscale
-        # The axis is that of the runs that are not lost; a trace may leave the panel.
-        stats dir.'/traces.csv' using (strcol('data') eq data && strcol('start') eq start && column('lost') == 0 ? column('sd') : NaN) nooutput name 'Z'
-        stats dir.'/medians.csv' using (strcol('data') eq data && strcol('start') eq start ? column('sd') : NaN) nooutput name 'M'
-        low = Z_min < M_min ? Z_min : M_min; high = Z_max > M_max ? Z_max : M_max
+        # The axis is that of the medians; a trace may leave the panel.
+        stats dir.'/medians.csv' using (strcol('data') eq data && strcol('start') eq start ? abs(column('sd')) : NaN) nooutput name 'M'
         array gone[2]; array all[2]
         do for [w=1:2] {
             picked(x) = strcol('data') eq data && strcol('start') eq start && strcol('way') eq word('sbps psbps', w) ? x : NaN
             stats dir.'/arrivals.csv' using (picked(column('lost'))) nooutput name 'L'
             gone[w] = L_sum; all[w] = L_records
         }
-        set yrange [low - 0.08 * (high - low):high + 0.3 * (high - low)]
+        set yrange [-1.8 * M_max:2.4 * M_max]
         set title sprintf("Starts of %d times Laplace's covariance\nlost: SBPS %d, pSBPS %d of %d", l == 1 ? 100 : 10, gone[1], gone[2], all[1])
         set key top right at graph 0.99, graph 0.985 maxrows 2 opaque
         plot for [s=1:3] dir.'/traces.csv' using (own(s, 'sbps')):'sd' with lines lc rgb '#8fbfdc' lw 1 title s == 1 ? 'SBPS, three starts' : '', \

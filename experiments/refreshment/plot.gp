@@ -27,7 +27,7 @@ do for [way in 'sbps default bps'] {
         set xrange [0.0022:14] }
     set title way eq 'sbps' ? 'As published: n = 100, k = 3' : way eq 'default' ? 'Default: control variate, metric' : 'Full data, no noise (bps), same metric'
     set xlabel way eq 'sbps' ? 'refreshments per unit of path' : 'refreshments per posterior sd of path'
-    set yrange [(way eq 'sbps' ? 0.1 : way eq 'default' ? 2 : 0.3):(way eq 'sbps' ? 300 : way eq 'default' ? 3000 : 50)]
+    set yrange [(way eq 'sbps' ? 0.02 : way eq 'default' ? 2 : 0.3):(way eq 'sbps' ? 300 : way eq 'default' ? 3000 : 50)]
     plot for [what in "largest smallest"] for [which in "mean square"] dir.'/ess.csv' \
             using (of(way, what.' '.which)):'ess':'error' with yerrorbars lc rgb colour lw 1.5 pt 0 notitle, \
         for [what in "largest smallest"] '' using (of(way, what.' mean')):'ess' with linespoints lc rgb colour lw 2 ps 0.9 \
