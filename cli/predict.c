@@ -88,10 +88,11 @@ static int predict_run(const arguments *args)
 }
 
 static const sbps_option_info predict_flags[] = {
-    {"kind", "linear|mean|outcome|density", "mean", "Options",
-     "What to predict: the linear predictor, the mean of the response, a new response, or the "
-     "log "
-     "density of the observed response."},
+    {"kind", "linear|mean|outcome|density|response", "mean", "Options",
+     "What to predict: the linear predictor, the mean of the response, a new response "
+     "(outcome), "
+     "the log density of the observed response, or the observed response as the model reads "
+     "it."},
     {.name = "draws",
      .fallback = "",
      .group = "Options",

@@ -449,6 +449,9 @@ SBPS_API size_t sbps_result_chains(const sbps_result *result);
 SBPS_API size_t sbps_result_draws(const sbps_result *result);
 /* Draws w[chain][draw][parameter], borrowed. */
 SBPS_API const double *sbps_result_values(const sbps_result *result);
+/* A statistic of every draw, [chain][draw], borrowed: one of the variables of the group sample_stats of a run file, such as
+ * "potential"; see docs/files.md. NULL: there is none of this name. */
+SBPS_API const double *sbps_result_stat(const sbps_result *result, const char *name);
 /* The summary of one parameter. Fails with SBPS_BAD_ARG past the end. */
 SBPS_API sbps_status sbps_result_parameter(const sbps_result *result, size_t index,
                                            sbps_parameter *out, sbps_error *err);
@@ -503,7 +506,8 @@ typedef struct {
 
 typedef struct {
     size_t struct_size; /* sizeof(sbps_prediction) */
-    /* "mean" of the response, "linear" predictor, a new "outcome", or the log "density" of the row's outcome; NULL: mean */
+    /* "mean" of the response, "linear" predictor, a new "outcome", the log "density" of the row's outcome, or that outcome
+     * itself, "response"; NULL: mean */
     const char *kind;
     const char *
         new_levels; /* of groups: "error", or "prior": effects are drawn from it; NULL: error */

@@ -6,6 +6,7 @@
 #include "output/contrast/contrast.h"
 #include "output/page/page.h"
 #include "output/summary/summary.h"
+#include "store/layout.h"
 #include "store/result.h"
 
 #include <stdlib.h>
@@ -69,6 +70,13 @@ size_t sbps_result_draws(const sbps_result *r)
 const double *sbps_result_values(const sbps_result *r)
 {
     return r ? r->w : NULL;
+}
+
+const double *sbps_result_stat(const sbps_result *r, const char *name)
+{
+    for (const array_field *f = layout_stats; r && name && f->name; f++)
+        if (!strcmp(f->name, name)) return array_of(r, f);
+    return NULL;
 }
 
 sbps_status sbps_result_parameter(const sbps_result *r, size_t index, sbps_parameter *out,

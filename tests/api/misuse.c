@@ -130,7 +130,8 @@ TEST(null_arguments_of_runs_and_results_are_refused)
     REFUSED(sbps_loo(NULL, "x", "y", &how, SBPS_TEXT, &text, &error));
     REFUSED(sbps_check(NULL, "x", "y", &how, SBPS_TEXT, &text, &error));
     REFUSED(sbps_compare(NULL, NULL, 2, "y", &how, SBPS_TEXT, &text, &error));
-    CHECK(!sbps_result_recognise(NULL) && !sbps_result_values(NULL) && !sbps_result_data(NULL));
+    CHECK(!sbps_result_recognise(NULL) && !sbps_result_values(NULL) &&
+          !sbps_result_data(NULL) && !sbps_result_stat(NULL, "potential"));
     CHECK(sbps_result_dim(NULL) + sbps_result_chains(NULL) + sbps_result_draws(NULL) == 0);
     sbps_result_destroy(NULL);
     REFUSED(sbps_mode_find(NULL, o, &mode, &error));

@@ -7,13 +7,14 @@ import os
 import pickle
 import signal
 import subprocess
+import re
 import sys
 import threading
 import unittest.mock
 import warnings
 
 import numpy
-from common import FORMULA, OPTIONS, PACKAGE, Case, example, main, program, sbps, write_csv
+from common import FORMULA, OPTIONS, PACKAGE, ROOT, Case, example, main, program, sbps, write_csv
 from arrow import Producer
 from sbps import _library as lib
 from sbps._progress import bar
@@ -45,6 +46,20 @@ assert len(fit.predict({"x": [7], "g": ["a"]}, draws=True)[0]) == 1000
 assert fit.predict({"x": [7], "g": ["a"]})[0]["row"] == 1
 assert not [name for name in ("numpy", "pandas", "xarray") if sys.modules.get(name)]
 """
+
+
+def texts_of_sources():
+    """String constants of the library that name options or commands; parts that stand side by side are joined."""
+    for folder, _, names in os.walk(os.path.join(ROOT, "src")):
+        for name in names:
+            if name == "option_table.c" or os.path.basename(folder) == "page" or not name.endswith((".c", ".h")):
+                continue
+            with open(os.path.join(folder, name)) as file:
+                code = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+            for found in re.findall(r'(?:"(?:[^"\\\n]|\\.)*"(?:\s|PRI\w+)*)+', code):
+                text = "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', found)).replace('\\"', '"').replace("\\n", "\n")
+                if "--" in text or re.search(r"[`']sbps [a-z]|command line", text):
+                    yield text
 
 
 def fit_and_send(connection):
@@ -104,10 +119,29 @@ class Messages(Case):
     def test_messages_have_names_of_python(self):
         spelled = sbps._library.in_python
         self.assertEqual(spelled("drop such rows with --missing drop, or the column with --exclude"),
-                         'drop such rows with missing="drop", or the column with exclude=')
+                         'drop such rows with missing="drop", or the column with `exclude`')
         self.assertEqual(spelled("--prior-sd: bad; --standardize helps; --nowhere stays"),
                          "prior_sd: bad; standardize=True helps; --nowhere stays")
         self.refused({"y": [1.0, float("nan"), 2.0], "x": [1, 2, 3]}, 'with missing="drop"', kind=sbps.BadData, missing="error")
+
+    def test_no_message_of_the_library_keeps_an_option_of_the_command_line(self):
+        """Every text in the sources that names an option or a command, but for commands that Python does not have."""
+        kept = re.compile(r"[`']sbps (map|laplace|convert|simulate)[^`']*[`']|--(truth|%s)|content of --$")
+        seen = 0
+        for text in texts_of_sources():
+            spelled = sbps._library.in_python(text)
+            left = kept.sub("", spelled)
+            self.assertNotRegex(left, r"--[a-z%]|[`']sbps [a-z]|command line", text)
+            seen += spelled != text
+        self.assertGreater(seen, 150)
+
+    def test_reports_have_names_of_python(self):
+        fit = sbps.fit(FORMULA, example(), **dict(OPTIONS, sampler="sbps", batch_size=20, band=0.1, warmup=0, epochs=20,
+                                                  ess=None, progress=False))
+        found = fit.diagnose()["findings"]
+        self.assertTrue(any("`band`" in one["remedy"] or "`batch_size`" in one["remedy"] for one in found), found)
+        for text in (str(fit.diagnose()), *[one["remedy"] for one in found], fit.chosen, str(fit.check()), repr(fit)):
+            self.assertNotRegex(text, r"--[a-z]|`sbps ")
 
     def test_a_family_is_chosen_by_the_target(self):
         table = {"x": [i % 7 for i in range(60)], "y": [(i * 7919) % 100 < 50 for i in range(60)],

@@ -13,6 +13,7 @@ import numpy
 from common import FLAGS, FORMULA, OPTIONS, Case, example, main, program, sbps, write_csv
 from arrow import Producer
 from sbps import _progress
+from sbps._arviz import groups_of
 
 try:
     import pandas
@@ -414,20 +415,31 @@ class Reports(Case):
         self.assertIn("50%  ESS 12", shown[0][1]["text/plain"])
         self.assertEqual(shown[-1][1]["text/plain"], "")
 
-    def test_arviz_has_every_parameter(self):
-        fake = types.ModuleType("arviz")
-        fake.from_dict = lambda posterior: posterior
-        real = sys.modules.get("arviz")
-        sys.modules["arviz"] = fake
-        self.addCleanup(lambda: sys.modules.pop("arviz") if real is None else sys.modules.update(arviz=real))
-        made = self.fit.to_inferencedata()
-        self.assertEqual(list(made), self.fit.names)
-        self.assertEqual(made["x"].tobytes(), self.fit.draws[:, :, 1].tobytes())
+    @unittest.skipUnless(xarray, "xarray is not there")
+    def test_groups_for_arviz(self):
+        """Of the fit as datasets; python/arviz_fits has ArviZ itself."""
+        made = groups_of(self.fit, None, None)
+        self.assertEqual(list(made), ["posterior", "sample_stats", "log_likelihood", "posterior_predictive", "observed_data"])
+        self.assertEqual(list(made["posterior"].data_vars), self.fit.names)
+        self.assertEqual(made["posterior"]["x"].values.tobytes(), self.fit.draws[:, :, 1].tobytes())
+        self.assertEqual(made["observed_data"]["y"].values.tolist(), self.columns["y"].tolist())
+        self.assertEqual(made["log_likelihood"]["y"].dims, ("chain", "draw", "obs_id"))
         x = numpy.linspace(-1, 1, 60)
         named = sbps.fit("y ~ sigma", {"y": 2 * x + numpy.sin(50 * x), "sigma": x}, family="gaussian", ess=20)
-        made = named.to_inferencedata()
-        self.assertEqual(list(made), ["intercept", "sigma", "sigma.1"])
-        self.assertEqual(made["sigma.1"].tobytes(), named.draws[:, :, 2].tobytes())
+        made = groups_of(named, False, False)["posterior"]
+        self.assertEqual(list(made.data_vars), [named.names[0], "sigma", "sigma.1"])
+        self.assertEqual(made["sigma.1"].values.tobytes(), named.draws[:, :, 2].tobytes())
+
+    def test_observed_responses(self):
+        """As the model reads them, from labels, trials, functions and classes."""
+        data = dict(example(60), n=3 + numpy.arange(60) % 4)
+        data["k"] = numpy.arange(60) % 3
+        for formula, family, expected in (("y ~ x", "bernoulli", data["y"]), ("k | trials(n) ~ x", "binomial", data["k"]),
+                                          ("exp(x) ~ z", "gaussian", numpy.exp(data["x"])),
+                                          ("g ~ x", "categorical", numpy.array([data["g"] == one for one in ("north", "south", "west")]).T)):
+            fit = sbps.fit(formula, data, family=family, seed=1, ess=20, progress=False)
+            seen = fit.predict(data, "response", draws=True, max_draws=2)
+            numpy.testing.assert_allclose(seen, numpy.stack([expected, expected], -1).astype(float), rtol=1e-9)
 
     def test_run_file_keeps_the_call(self):
         page = self.path("page.html")

@@ -1,7 +1,7 @@
 """A fit: draws from a posterior, and functions of them."""
 from __future__ import annotations
 
-import ctypes
+import json
 import math
 import os
 import sys
@@ -9,17 +9,23 @@ import tempfile
 import threading
 import warnings
 import weakref
-from ctypes import byref, c_size_t, c_void_p
+from ctypes import byref, c_char_p, c_size_t, c_void_p
 from functools import cached_property
-from typing import Any, Callable, Iterator, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _library as lib
 from . import _tables
+from ._arviz import groups_of, inference_data
+from ._columns import is_of
+from ._effects import in_order, named_effects
+from ._formula import in_r
+from ._messages import in_python
 from ._model import Model
+from ._predictions import Received, numpy_module
 from ._progress import bar
 from ._report import Report, frame, html_table, rows_of
 from ._sampling import Outcome, Sampling, as_text, sample
-from .errors import BadArg, SbpsWarning
+from .errors import BadArg, BadData, SbpsError, SbpsWarning
 
 DRAWS_PREDICTED = 1000
 DRAWS_SCORED = 4000
@@ -27,16 +33,8 @@ RHAT_CONVERGED = 1.01  # Vehtari et al. (2021)
 Path = Union[str, bytes, "os.PathLike[Any]"]
 
 
-def distinct(names: Sequence[str]) -> Iterator[str]:
-    """The names, with a number appended to duplicates."""
-    given, used = set(names), set()
-    for name in names:
-        number, unused = 0, name
-        while unused in used or (number and unused in given):
-            number += 1
-            unused = f"{name}.{number}"
-        used.add(unused)
-        yield unused
+COEFFICIENTS = ("intercept", "coefficient")
+ARRAYS = ("weights", "offset")  # arguments of fit that may be arrays; the table then has columns of their names in parentheses
 
 
 class Fit:
@@ -54,13 +52,18 @@ class Fit:
     True
     """
 
-    def __init__(self, outcome: Outcome, table: _tables.Table, origin: bytes = b"the fit") -> None:
+    def __init__(self, outcome: Outcome, table: _tables.Table, origin: bytes = b"the fit", index: Any = None,
+                 arrays: Sequence[str] = ()) -> None:
         self._result = outcome.result
         self._table = table
         self._origin = origin  # for messages
+        self._index = index  # of the data frame of the fit, or None
+        self._arrays = tuple(arrays)  # which of ARRAYS were given as arrays
         self._lock = threading.RLock()  # a run may be used by one thread at a time
         self._free = weakref.finalize(self, lib.plain, "result_destroy", outcome.result)
-        self.chosen: str = outcome.chosen
+        self.formula: Optional[str] = None
+        """The formula of the call; None if there was none, or if the fit was read from a file."""
+        self.chosen: str = in_python(outcome.chosen)
         """Description of the run: priors, sizes, sampler and its settings. Empty for a fit that was read from a file."""
         self.notes: list[str] = outcome.notes
         """Notes on how the table was read."""
@@ -73,7 +76,9 @@ class Fit:
             path = os.path.join(folder, "run.nc")
             self.to_netcdf(path)
             with open(path, "rb") as file:
-                return restored, (file.read(), self.chosen, self.notes, self.interrupted)
+                state = {"chosen": self.chosen, "notes": self.notes, "interrupted": self.interrupted, "formula": self.formula,
+                         "_arrays": self._arrays}
+                return restored, (file.read(), state)
 
     @cached_property
     def names(self) -> list[str]:
@@ -93,8 +98,9 @@ class Fit:
         with self._lock:
             shape = [lib.plain("result_" + part, self._result) for part in ("chains", "draws", "dim")]
             values = lib.plain("result_values", self._result)
-            flat = values[:math.prod(shape)] if not has_numpy() else None
-            return nested(flat, shape) if flat is not None else copied(values, shape)
+            if numpy_module() is None:
+                return nested(values[:math.prod(shape)], shape)
+            return copied(values, shape)
 
     def summary(self) -> Any:
         """Mean, sd, quantiles, ESS, R-hat and stated bias of each parameter: a data frame by name if pandas is
@@ -104,13 +110,146 @@ class Fit:
     def _rows(self) -> list[dict]:
         return rows_of(self._text_of("result_summary", lib.CSV))
 
-    def _text_of(self, name: str, *arguments: Any, trailing: tuple = ()) -> str:
+    def _text_of(self, name: str, *arguments: Any, trailing: Tuple[Any, ...] = ()) -> str:
         with self._lock:
             return lib.text_of(name, self._result, *arguments, trailing=trailing)
 
+    def _kinds(self) -> List[Tuple[str, str]]:
+        """Name and part of each parameter."""
+        return [(name, one.part.decode()) for name, one in zip(self.names, self._parameters())]
+
+    def _statistic(self, name: str) -> Any:
+        """A statistic of every draw, [chain, draw]."""
+        with self._lock:
+            shape = [lib.plain("result_" + part, self._result) for part in ("chains", "draws")]
+            return copied(lib.plain("result_stat", self._result, name.encode()), shape)
+
+    @cached_property
+    def facts(self) -> Dict[str, Any]:
+        """Facts about the run: model, sampler, rows, chains, counts and times.
+
+        >>> import sbps
+        >>> fit = sbps.fit("y ~ x", {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}, family="gaussian", seed=1)
+        >>> fit.facts["rows"], fit.facts["chains"]
+        (5, 4)
+        """
+        whole: Dict[str, Any] = json.loads(self._text_of("result_summary", lib.JSON))
+        facts: Dict[str, Any] = whole["run"]
+        return facts
+
+    @property
+    def coef(self) -> Any:
+        """Posterior means of the intercept and the coefficients: a pandas Series if pandas is installed, else a dict.
+
+        >>> import sbps
+        >>> fit = sbps.fit("y ~ x", {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}, family="gaussian", seed=1)
+        >>> len(fit.coef), round(float(fit.coef["x"]))
+        (2, 1)
+        """
+        means = {self.names[j]: one.mean for j, one in enumerate(self._parameters()) if self._is_fixed(one)}
+        try:
+            import pandas
+        except ImportError:
+            return means
+        return pandas.Series(means, name="mean", dtype=float)
+
+    def _is_fixed(self, parameter: lib.Parameter) -> bool:
+        return parameter.part.decode() in COEFFICIENTS
+
+    def vcov(self) -> Any:
+        """Covariances of the intercept and the coefficients over the draws: a data frame if pandas is installed, else
+        an array. Needs numpy.
+
+        >>> import sbps
+        >>> fit = sbps.fit("y ~ x", {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}, family="gaussian", seed=1)
+        >>> fit.vcov().shape
+        (2, 2)
+        """
+        numpy = numpy_module()
+        if numpy is None:
+            raise BadArg("vcov needs numpy")
+        fixed = [j for j, one in enumerate(self._parameters()) if self._is_fixed(one)]
+        values = numpy.atleast_2d(numpy.cov(self.draws[:, :, fixed].reshape(-1, len(fixed)), rowvar=False))
+        try:
+            import pandas
+        except ImportError:
+            return values
+        names = [self.names[j] for j in fixed]
+        return pandas.DataFrame(values, index=names, columns=names)
+
+    def ranef(self, what: str = "mean") -> Dict[str, Any]:
+        """Group effects by factor: a data frame with a row for each level and a column for each effect if pandas is
+        installed, else a dict of dicts. what: a column of the summary, such as "mean", "sd", "q5" or "q95".
+
+        >>> import sbps
+        >>> data = {"y": [1.0, 1.2, 3.1, 2.9, 2.0, 2.1] * 5, "g": ["a", "a", "b", "b", "c", "c"] * 5}
+        >>> fit = sbps.fit("y ~ 1 + (1 | g)", data, family="gaussian", seed=1, ranef="all", ess=100)
+        >>> list(fit.ranef()["g"].index)
+        ['a', 'b', 'c']
+        """
+        effects = named_effects(self._kinds())
+        if not effects:
+            groups = any(part == "sd" for _, part in self._kinds())
+            raise BadArg("the fit stores no group effects: fit with ranef=\"all\" to store them" if groups else
+                         "the model has no group effects: write (1 | g) in the formula")
+        rows = self._rows()
+        if what not in rows[0] or what == "name":
+            raise BadArg(f"what: {what!r} is not a column of the summary: expected one of "
+                         + ", ".join(name for name in rows[0] if name != "name"))
+        made: Dict[str, Any] = {}
+        for group in in_order(one.group for one in effects):
+            table: Dict[str, Dict[str, float]] = {}
+            for one in effects:
+                if one.group == group:
+                    table.setdefault(one.column, {})[one.level] = rows[one.index][what]
+            made[group] = frame_of(table, group)
+        return made
+
+    def contrast(self, *expressions: str) -> Any:
+        """Posteriors of functions of the parameters, as `sbps contrast` prints them (docs/contrast.md): a data frame by
+        expression if pandas is installed, else a list of dicts.
+
+        >>> import sbps
+        >>> fit = sbps.fit("y ~ x", {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}, family="gaussian", seed=1)
+        >>> made = fit.contrast("exp(x)", "x > 0.5")
+        >>> float(made.loc["x > 0.5", "mean"]) > 0.9
+        True
+        """
+        if not expressions or not all(isinstance(one, str) for one in expressions):
+            raise BadArg("contrast: expected expressions of parameters as strings, such as \"x1 - x2\"")
+        texts = (c_char_p * len(expressions))(*[one.encode("utf-8") for one in expressions])
+        return frame(rows_of(self._text_of("result_contrast", texts, len(expressions), lib.CSV)), "expression")
+
+    def compare(self, *others: "Fit", labels: Optional[Sequence[str]] = None, data: Any = None,
+                names: Optional[Sequence[str]] = None, rows: Optional[int] = None, max_draws: int = DRAWS_SCORED, seed: int = 1,
+                threads: int = 0) -> Any:
+        """Compare fits to the same rows by leave-one-out, the best first, as `sbps compare` prints it (docs/loo.md): a
+        data frame by label if pandas is installed, else a list of dicts.
+
+        labels: names of this fit and the others; None: their formulas if these differ, else fit1, fit2, ...
+
+        >>> import sbps
+        >>> data = {"x": [1, 2, 3, 4, 5, 6], "y": [1.1, 1.9, 3.2, 3.9, 5.1, 6.2]}
+        >>> fits = [sbps.fit(formula, data, family="gaussian", seed=1) for formula in ("y ~ 1", "y ~ x")]
+        >>> fits[0].compare(fits[1], rows=0).index[0]
+        'y ~ x'
+        """
+        fits = (self, *others)
+        if not others or not all(isinstance(one, Fit) for one in others):
+            raise BadArg("compare: expected other fits")
+        called = labels_of(fits, labels)
+        given = self._own(data, names).rows()
+        handles = (c_void_p * len(fits))(*[one._result for one in fits])
+        texts = (c_char_p * len(fits))(*[one.encode("utf-8") for one in called])
+        with self._lock:
+            text = lib.text_of("compare", handles, texts, len(fits), given.path,
+                               byref(scoring(given.frame, rows, max_draws, seed, threads)), lib.JSON)
+        return frame([{**one, **{name: numeric(value) for name, value in one.items() if name != "run"}}
+                      for one in json.loads(text)], "run")
+
     def __repr__(self) -> str:
         """The text of `sbps summary`."""
-        return self._text_of("result_summary", lib.TEXT).rstrip("\n")
+        return in_python(self._text_of("result_summary", lib.TEXT).rstrip("\n"))
 
     def _repr_html_(self) -> str:
         return html_table(self._rows())
@@ -136,42 +275,93 @@ class Fit:
         return xarray.Dataset({"w": (("chain", "draw", "coef"), self.draws)},
                               coords={"chain": range(chains), "draw": range(draws), "coef": self.names})
 
-    def to_inferencedata(self) -> Any:
-        """The draws as ArviZ' `InferenceData` with the group `posterior`, each parameter a variable of its name. A
-        parameter with the name of a column, such as sigma, gets a number: sigma.1. Needs ArviZ."""
-        import arviz
+    def to_inferencedata(self, *, log_likelihood: Optional[bool] = None, posterior_predictive: Optional[bool] = None) -> Any:
+        """The fit for ArviZ: an `InferenceData`, with ArviZ 1.0 and later a `DataTree` of xarray.
 
-        return arviz.from_dict(posterior={name: self.draws[:, :, j] for j, name in enumerate(distinct(self.names))})
+        Groups: posterior, with a variable for each parameter and the effects of a factor g as `r_g`, by the dimensions
+        g (its levels) and g__effect; sample_stats; log_likelihood and posterior_predictive, named as the target, and
+        observed_data. The last three need the table of the fit. True: included, False: left out, None: included up to
+        4e7 rows x draws. Classes of an outcome are numbered from 0, in the order of the attribute `classes`. A parameter
+        whose name is taken gets a number: sigma.1."""
+        return inference_data(groups_of(self, log_likelihood, posterior_predictive))
+
+    def _own_draws(self, kind: str, max_draws: int) -> Tuple[Any, List[str]]:
+        """Predictions of the fit's own rows, and the names of classes."""
+        received = self._received(self._table.rows(), kind, True, "prior", counts(max_draws=max_draws, seed=1, threads=0), 0.9)
+        classes = in_order(received.classes)
+        return received.draws(), classes
+
+    def _check_own_table(self) -> None:
+        """Fails with BadData if the table of the fit is not what it was."""
+        if self.loo(rows=10)["same_table"] is False:
+            raise BadData("the table has changed since the fit")
+
+    def _target_name(self) -> str:
+        return self.facts.get("target") or "y"
+
+    def _row_labels(self, rows: Any) -> Any:
+        """Labels of rows of the own table, given by their places."""
+        return rows if self._index is None else self._index[rows]
 
     def predict(self, new: Any, kind: str = "mean", draws: bool = False, *, names: Optional[Sequence[str]] = None,
                 new_levels: str = "error", max_draws: int = DRAWS_PREDICTED, seed: int = 1, threads: int = 0,
-                interval: float = 0.9) -> Any:
+                interval: float = 0.9, offset: Any = None) -> Any:
         """Predictions for the rows of `new`, in any form that `sbps.fit` takes.
 
-        kind: "mean" of the response, "linear" predictor, a new "outcome", or the log "density" of the row's
-        outcome. Returns mean, sd, median and the ends of the central interval of each row, as a data frame if pandas is installed, else as a list
-        of dicts; with `draws=True` all draws, an array
-        `[row, draw]`, for models of classes `[row, class, draw]`. See docs/predict.md."""
-        pieces: list[bytes] = []
-        take = lib.Take(lambda _, piece, count: pieces.append(ctypes.string_at(piece, count)) or True)
+        kind: "mean" of the response, "linear" predictor, a new "outcome", the log "density" of the row's outcome, or that
+        "response" as the model reads it. Returns mean, sd, median and the ends of the central interval of each row, as a
+        data frame if pandas is installed, else as a list of dicts; with `draws=True` all draws, an array `[row, draw]`,
+        for models of classes `[row, class, draw]`. The index is that of `new`, if it is a pandas data frame, else the
+        number of the row from 1. offset: an array, if the fit was made with one. See docs/predict.md.
+
+        >>> import pandas, sbps
+        >>> fit = sbps.fit("y ~ x", {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}, family="gaussian", seed=1)
+        >>> fit.predict(pandas.DataFrame({"x": [6.0]}, index=["later"])).round(0).loc["later", "mean"]
+        6.0
+        """
         if not 0 < interval < 1:
             raise BadArg(f"interval: {interval:g}: expected a number between 0 and 1")
         sizes = counts(max_draws=max_draws, seed=seed, threads=threads)
-        rows, done = _tables.take(new, names).rows(), lib.Predicted()
-        how = lib.Prediction(kind=kind.encode(), new_levels=new_levels.encode(), draws=draws, take=take,
+        rows = _tables.take(new, names, self._more(offset=offset)).rows()
+        received = self._received(rows, kind, draws, new_levels, sizes, interval)
+        return received.draws() if draws else received.frame(index_of(new))
+
+    def _received(self, rows: _tables.Rows, kind: str, draws: bool, new_levels: str, sizes: Mapping[str, int],
+                  interval: float) -> Received:
+        received, done = Received(), lib.Predicted()
+        how = lib.Prediction(kind=kind.encode(), new_levels=new_levels.encode(), draws=draws, take=received.take,
                              frame=rows.frame, interval=interval, **sizes)
         with self._lock:
-            lib.call("predict", self._result, self._origin, rows.path, byref(how), byref(done))
+            try:
+                lib.call("predict", self._result, self._origin, rows.path, byref(how), byref(done))
+            except SbpsError:
+                if received.failure is not None:
+                    raise received.failure from None
+                raise
         if done.all_levels_new:
-            warnings.warn("the fit stores no group effects: every level was treated as a new one; fit with ranef=\"all\" to store them",
-                          SbpsWarning, stacklevel=2)
-        lines = rows_of(b"".join(pieces).decode("utf-8"))
-        return drawn(lines) if draws else frame(lines, "row")
+            warnings.warn("the fit stores no group effects: every level was treated as a new one; fit with ranef=\"all\" to "
+                          "store them", SbpsWarning, stacklevel=3)
+        return received
+
+    def _more(self, **given: Any) -> Dict[str, Any]:
+        """Columns beside those of a table, for arguments that were arrays."""
+        for name, values in given.items():
+            if values is not None and name not in self._arrays:
+                raise BadArg(f"{name}: the fit was not made with an array of {name}: rows have it as a column, or not at all")
+        return {f"({name})": values for name, values in given.items() if values is not None}
 
     def score(self, new: Any, *, names: Optional[Sequence[str]] = None, max_draws: int = DRAWS_SCORED, seed: int = 1,
-              threads: int = 0) -> Report:
-        """Scores of predictions for held-out rows, as `sbps score` prints them; see docs/score.md."""
-        return self._on_rows("score", _tables.take(new, names), None, max_draws, seed, threads)
+              threads: int = 0, weights: Any = None, offset: Any = None) -> Report:
+        """Scores of predictions for held-out rows, as `sbps score` prints them; see docs/score.md. weights, offset: arrays,
+        if the fit was made with such.
+
+        >>> import sbps
+        >>> fit = sbps.fit("y ~ x", {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}, family="gaussian", seed=1)
+        >>> "elpd" in fit.score({"x": [6, 7], "y": [6.1, 6.8]})
+        True
+        """
+        table = _tables.take(new, names, self._more(weights=weights, offset=offset))
+        return self._on_rows("score", table, None, max_draws, seed, threads)
 
     def loo(self, data: Any = None, *, names: Optional[Sequence[str]] = None, rows: Optional[int] = None,
             max_draws: int = DRAWS_SCORED, seed: int = 1, threads: int = 0) -> Report:
@@ -220,12 +410,35 @@ def counts(**given: int) -> dict[str, int]:
     return {name: int(value) for name, value in given.items()}
 
 
-def has_numpy() -> bool:
+def frame_of(table: Dict[str, Dict[str, float]], index: str) -> Any:
+    """A table of columns as a data frame if pandas is installed, else as it is."""
     try:
-        import numpy  # noqa: F401
+        import pandas
     except ImportError:
-        return False
-    return True
+        return table
+    return pandas.DataFrame(table).rename_axis(index)
+
+
+def numeric(value: Any) -> Any:
+    """JSON's null is NaN."""
+    return math.nan if value is None else value
+
+
+def labels_of(fits: Sequence[Fit], labels: Optional[Sequence[str]]) -> List[str]:
+    """Names of fits for a comparison."""
+    if labels is not None:
+        if isinstance(labels, str) or len(labels) != len(fits):
+            raise BadArg(f"labels: expected a list of {len(fits)} names, for this fit and the others")
+        return [str(one) for one in labels]
+    formulas = [one.formula for one in fits]
+    if None not in formulas and len(set(formulas)) == len(fits):
+        return [str(one) for one in formulas]
+    return [f"fit{i}" for i in range(1, len(fits) + 1)]
+
+
+def index_of(data: Any) -> Any:
+    """The index of a pandas data frame; None for other tables."""
+    return data.index if is_of(data, "pandas") and hasattr(data, "columns") else None
 
 
 def copied(values: Any, shape: list[int]) -> Any:
@@ -242,27 +455,15 @@ def nested(flat: list[float], shape: list[int]) -> list:
     return [nested(flat[i * part:(i + 1) * part], shape[1:]) for i in range(shape[0])]
 
 
-def drawn(rows: list[dict]) -> Any:
-    """The columns draw1, draw2, ... of predictions, with a dimension for classes if there are any."""
-    values = [[value for name, value in row.items() if name not in ("row", "class")] for row in rows]
-    classes = sum(row["row"] == rows[0]["row"] for row in rows) if rows and "class" in rows[0] else 0
-    if classes:
-        values = [values[i:i + classes] for i in range(0, len(values), classes)]
-    if not has_numpy():
-        return values
-    import numpy
-
-    return numpy.array(values, dtype=float)
-
-
-def restored(content: bytes, chosen: str, notes: list[str], interrupted: bool) -> Fit:
+def restored(content: bytes, state: Mapping[str, Any]) -> Fit:
     """The fit that was pickled."""
     with tempfile.TemporaryDirectory(prefix="sbps-") as folder:
         path = os.path.join(folder, "run.nc")
         with open(path, "wb") as file:
             file.write(content)
         made = read(path)
-    made._origin, made.chosen, made.notes, made.interrupted = b"the fit", chosen, notes, interrupted
+    made._origin = b"the fit"
+    made.__dict__.update(state)
     return made
 
 
@@ -277,11 +478,11 @@ def read(path: Path) -> Fit:
 
 def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] = None, *,
         model: Union[str, Model, Callable, None] = None, names: Optional[Sequence[str]] = None,
-        prior: Optional[str] = None, seed: Optional[int] = None, ess: Optional[float] = None,
-        progress: Optional[bool] = None, **options: Any) -> Fit:
+        prior: Optional[str] = None, seed: Optional[int] = None, ess: Optional[float] = None, weights: Any = None,
+        offset: Any = None, progress: Optional[bool] = None, **options: Any) -> Fit:
     """Draw from the posterior of a model given a table. Nothing needs tuning.
 
-    formula: as in R, `"y ~ x + (1|g)"`; see docs/formula.md.
+    formula: as in R, `"y ~ x + (1|g)"`; see docs/formula.md. Also as in patsy: `C(g)`, `np.log(x)`, `Q("odd name")`.
     data: a file name (or several), a dict of columns, a pandas data frame, a matrix of numpy or scipy.sparse with
     `names` of its columns, or anything with `__arrow_c_stream__` or `__dataframe__`.
     family: as in R: "gaussian", "bernoulli", "poisson", ... None: bernoulli for a target with two labels or the numbers
@@ -290,6 +491,8 @@ def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] =
     returns log densities and gradients (see `sbps.Model`).
     prior: prior of the coefficients, such as "normal(0,2.5)". seed: the same seed gives the same draws. ess: the run stops
     at this effective sample size.
+    weights, offset: the name of a column, or an array with a value for each row. An array of offsets is passed to
+    `predict`, too.
     progress: show a progress line on standard error; None: only if standard error is a terminal.
     options: all other options of the command line, with _ for -, such as `chains=2`, `prior_sigma="exponential(1)"`.
 
@@ -302,15 +505,20 @@ def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] =
     ['intercept', 'x', 'sigma']
     """
     own = model if isinstance(model, Model) else Model(model) if callable(model) else None
-    given = {"formula": formula, "family": family, "model": None if own else model, "prior": prior, "seed": seed,
-             "ess": ess, **options}
     if any(value is not None and not isinstance(value, str) for value in (formula, family)):
         raise BadArg("formula and family are strings, such as \"y ~ x\" and \"bernoulli\"")
-    table = _tables.take(data, names)
+    written, formula = formula, formula and in_r(formula)
+    arrays = {f"({name})": value for name, value in zip(ARRAYS, (weights, offset))
+              if value is not None and not isinstance(value, str)}
+    by_name = {name: f"({name})" if f"({name})" in arrays else value for name, value in zip(ARRAYS, (weights, offset))}
+    given = {"formula": formula, "family": family, "model": None if own else model, "prior": prior, "seed": seed,
+             "ess": ess, **by_name, **options}
+    table = _tables.take(data, names, arrays)
     if "ordinal" in (family, model) or family == "cumulative":
         check_order(table, options.get("target") or (formula or "").partition("~")[0].strip(" `"), options.get("levels"))
     outcome = sample(Sampling(table, given, bar(progress), own))
-    made = Fit(outcome, table)
+    made = Fit(outcome, table, index=index_of(data), arrays=[name.strip("()") for name in arrays])
+    made.formula = written
     if progress is not False:
         print_choices(made)
     keep_call(made, {**given, "model": own.name if own else model})

@@ -2,9 +2,7 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
-import re
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_size_t,
                     c_ssize_t, c_uint, c_uint64, c_void_p, sizeof)
 from pathlib import Path
@@ -69,7 +67,11 @@ class Progress(Sized):
 class Parameter(Sized):
     _fields_ = [("struct_size", c_size_t), ("name", c_char_p)] + [(field, c_double) for field in (
         "mean", "mcse", "sd", "q5", "q50", "q95", "ess_bulk", "ess_tail", "rhat", "bias", "bias_se", "sd_bias",
-        "sd_bias_se")]
+        "sd_bias_se")] + [("part", c_char_p)]
+
+
+class Kind(Sized):
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("summary", c_char_p), ("needs_table", c_bool)]
 
 
 class Sparse(Sized):
@@ -126,17 +128,20 @@ CHECKED = {
     "result_summary": [c_void_p, c_int, TEXT_OUT],
     "result_diagnose": [c_void_p, TEXT_OUT, POINTER(c_size_t)],
     "result_findings": [c_void_p, TEXT_OUT],
+    "result_contrast": [c_void_p, POINTER(c_char_p), c_size_t, c_int, TEXT_OUT],
     "result_page": [c_void_p, c_char_p, c_char_p, POINTER(Scoring), TEXT_OUT],
     "result_set_command": [c_void_p, c_char_p],
     "predict": [c_void_p, c_char_p, c_char_p, POINTER(Prediction), POINTER(Predicted)],
     "score": ON_ROWS,
     "loo": ON_ROWS,
     "check": ON_ROWS,
+    "compare": [POINTER(c_void_p), POINTER(c_char_p), c_size_t, c_char_p, POINTER(Scoring), c_int, TEXT_OUT],
     "text_write": [c_char_p, c_char_p],
 }
 
 # The other functions: return type and argument types.
 PLAIN = {
+    "version": (c_char_p, []),
     "free": (None, [c_void_p]),
     "option_count": (c_size_t, []),
     "option_at": (OptionInfo, [c_size_t]),
@@ -153,7 +158,9 @@ PLAIN = {
     "result_chains": (c_size_t, [c_void_p]),
     "result_draws": (c_size_t, [c_void_p]),
     "result_values": (POINTER(c_double), [c_void_p]),
+    "result_stat": (POINTER(c_double), [c_void_p, c_char_p]),
     "result_data": (c_char_p, [c_void_p]),
+    "kind_at": (c_bool, [c_char_p, c_size_t, POINTER(Kind)]),
     "result_destroy": (None, [c_void_p]),
 }
 
@@ -214,29 +221,23 @@ def exception(status: int, message: str) -> SbpsError:
     return (known or SbpsError)(in_python(message))
 
 
-@functools.lru_cache(maxsize=None)
-def option_arguments() -> dict[str, Optional[str]]:
-    """What the value of each option is called, None for a switch, by the option's name."""
-    every = [plain("option_at", index) for index in range(plain("option_count"))]
-    return {one.name.decode(): one.argument.decode() if one.argument else None for one in every}
-
-
 def in_python(message: str) -> str:
-    """A message of the library with its options as arguments of Python: `missing="drop"`, not `--missing drop`."""
-    def argument(found: "re.Match[str]") -> str:
-        name, rest = found.group(1), found.group(2) or ""
-        if name not in option_arguments():
-            return found.group(0)
-        called, argument = name.replace("-", "_"), option_arguments()[name]
-        if message[found.end():].startswith(":") and not rest:
-            return called
-        if argument is None:
-            return f"{called}=True{rest}"
-        value = rest.strip().strip('"')
-        if rest.strip().startswith('"') or value in argument.split("|") or (value and name in ("family", "model")):
-            return f'{called}="{value}"'
-        return f"{called}={value}" if value and value.isupper() else f"{called}={rest}"
-    return re.sub(r'--([a-z][a-z-]*[a-z])( "[^"]*"| [A-Za-z_]+)?', argument, message)
+    """A message in the words of Python; see _messages.py."""
+    from ._messages import in_python as translated
+
+    return translated(message)
+
+
+def version() -> str:
+    return bytes(plain("version")).decode()
+
+
+def kind_names(family: str) -> list[str]:
+    """The names of a list of the library: "models", "families", "samplers" or "priors"."""
+    kind, names = Kind(), []
+    while plain("kind_at", family.encode(), len(names), byref(kind)):
+        names.append(kind.name.decode())
+    return names
 
 
 def made(name: str, *arguments: Any) -> c_void_p:

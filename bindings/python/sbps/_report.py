@@ -6,7 +6,9 @@ import html
 import io
 import json
 from collections.abc import Mapping
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Dict, Iterator
+
+from ._messages import in_python, texts_in_python
 
 
 class Report(Mapping):
@@ -20,7 +22,7 @@ class Report(Mapping):
     """
 
     def __init__(self, numbers: str, render: Callable[[], str]) -> None:
-        self._numbers = json.loads(numbers)
+        self._numbers: Dict[str, Any] = texts_in_python(json.loads(numbers))
         self._render: Callable[[], str] = render
         self._text: str = ""
 
@@ -34,7 +36,7 @@ class Report(Mapping):
         return len(self._numbers)
 
     def __str__(self) -> str:
-        self._text = self._text or self._render()
+        self._text = self._text or in_python(self._render())
         return self._text.rstrip("\n")
 
     __repr__ = __str__
@@ -43,7 +45,7 @@ class Report(Mapping):
         return "<pre>" + html.escape(str(self)) + "</pre>"
 
 
-KINDS = {"name": str, "class": str, "row": int}
+KINDS: Dict[str, Callable[[str], Any]] = {"name": str, "class": str, "expression": str, "row": int}
 
 
 def rows_of(text: str) -> list[dict]:

@@ -61,21 +61,24 @@ class ColumnTable(Table):
 
 
 class SparseTable(Table):
-    """A sparse matrix: only its nonzero entries are passed on."""
+    """A sparse matrix, of which only the nonzero entries are passed on, and columns beside it."""
 
-    def __init__(self, entries: _columns.Entries) -> None:
-        self.entries = entries
+    def __init__(self, entries: _columns.Entries, columns: Sequence[_columns.Column] = ()) -> None:
+        self.entries, self.columns = entries, columns
 
     def open(self, options: c_void_p, watch: Any) -> c_void_p:
         matrix, keep = self.entries.for_library()
+        structs, more = _columns.for_library(self.columns)
         try:
-            return lib.made("table_from_sparse", self.entries.rows, matrix, 0, None, options, watch, None)
+            return lib.made("table_from_sparse", self.entries.rows, matrix, len(structs), structs, options, watch, None)
         finally:
-            del keep
+            del keep, more
 
     def rows(self) -> Rows:
         matrix, keep = self.entries.for_library()
-        return Rows(None, pointer(lib.Frame(rows=self.entries.rows, sparse=pointer(matrix))), keep)
+        structs, more = _columns.for_library(self.columns)
+        return Rows(None, pointer(lib.Frame(rows=self.entries.rows, sparse=pointer(matrix), count=len(structs),
+                                            columns=structs)), [keep, more])
 
 
 class ArrowTable(Table):
@@ -113,8 +116,54 @@ def is_path(value: Any) -> bool:
     return isinstance(value, (str, bytes, os.PathLike))
 
 
-def take(data: Any, names: Optional[Sequence[str]] = None) -> Table:
-    """The table for `data`."""
+def take(data: Any, names: Optional[Sequence[str]] = None, more: Optional[Mapping[str, Any]] = None) -> Table:
+    """The table for `data`, with the columns `more` beside its own."""
+    return with_columns(data, names, more) if more else take_alone(data, names)
+
+
+def with_columns(data: Any, names: Optional[Sequence[str]], more: Mapping[str, Any]) -> Table:
+    """The table with columns beside its own: arrays in the order of its rows."""
+    if _columns.is_of(data, "pyarrow") and hasattr(data, "append_column"):
+        for name, values in more.items():
+            check_length(name, values, data.num_rows)
+            data = data.append_column(name, [list(map(float, values))])
+        return take_alone(data)
+    table = take_alone(as_polars_or_same(data, more), names)
+    if isinstance(table, (ColumnTable, SparseTable)):
+        rows = table.columns[0].rows if isinstance(table, ColumnTable) else table.entries.rows
+        known = {column.name for column in table.columns}
+        for name, values in more.items():
+            if name not in known:
+                check_length(name, values, rows)
+        added = [_columns.from_values(name, values) for name, values in more.items() if name not in known]
+        if isinstance(table, SparseTable):
+            return SparseTable(table.entries, [*table.columns, *added])
+        return ColumnTable([*table.columns, *added])
+    if isinstance(table, ArrowTable) and _columns.is_of(data, "polars"):
+        return table
+    what = " and ".join(name.strip("()") for name in more)
+    raise BadArg(f"{what}: an array goes with a table in memory (a dict, a data frame, a matrix, a pyarrow Table); for "
+                 f"{type(data).__name__} pass the name of a column")
+
+
+def as_polars_or_same(data: Any, more: Mapping[str, Any]) -> Any:
+    """A data frame of polars with the columns; any other table as it is."""
+    if not (_columns.is_of(data, "polars") and hasattr(data, "with_columns") and hasattr(data, "height")):
+        return data
+    import polars
+
+    for name, values in more.items():
+        check_length(name, values, data.height)
+    return data.with_columns(*[polars.Series(name, list(map(float, values))) for name, values in more.items()])
+
+
+def check_length(name: str, values: Any, rows: int) -> None:
+    if not hasattr(values, "__len__") or len(values) != rows:
+        count = f"{len(values)} values" if hasattr(values, "__len__") else f"a single {type(values).__name__}"
+        raise BadArg(f"{name.strip('()')}: {count} for {rows} rows")
+
+
+def take_alone(data: Any, names: Optional[Sequence[str]] = None) -> Table:
     if data is None:
         return NoTable()
     if isinstance(data, Table):

@@ -54,11 +54,12 @@ static sbps_status read_choice(const char *option, const char *value,
 /* Reads the option --kind. */
 static sbps_status read_kind(const char *value, prediction_kind *out, sbps_error *err)
 {
-    static const char *const choices[] = {"mean", "linear", "outcome", "density"};
+    static const char *const choices[] = {"mean", "linear", "outcome", "density", "response"};
     static const prediction_kind kinds[] = {PREDICTION_MEAN, PREDICTION_LINEAR,
-                                            PREDICTION_OUTCOME, PREDICTION_DENSITY};
+                                            PREDICTION_OUTCOME, PREDICTION_DENSITY,
+                                            PREDICTION_RESPONSE};
     size_t selected;
-    sbps_status status = read_choice("kind", value, choices, 4, &selected, err);
+    sbps_status status = read_choice("kind", value, choices, 5, &selected, err);
     *out = kinds[selected];
     return status;
 }
@@ -270,13 +271,13 @@ static sbps_status put_header(prediction_job *j, sbps_error *err)
 static sbps_status run_job(prediction_job *j, const char *data, sbps_predicted *out,
                            sbps_error *err)
 {
-    bool density = j->kind == PREDICTION_DENSITY;
+    bool known = j->kind == PREDICTION_DENSITY || j->kind == PREDICTION_RESPONSE;
     size_t cells = j->how->draws ? j->f->draws * CELL_BYTES : LINE_BYTES;
     const row_stream s = {.f = j->f,
                           .data = data,
                           .frame = j->how->frame,
-                          .request = {.target = density,
-                                      .trials = density || j->kind == PREDICTION_OUTCOME,
+                          .request = {.target = known,
+                                      .trials = known || j->kind == PREDICTION_OUTCOME,
                                       .encoding = j->encoding},
                           .threads = j->how->threads,
                           .batch_bytes = cells * lines_of(j),
@@ -306,7 +307,8 @@ static sbps_status write_array(prediction_job *j, const char *data, sbps_predict
     static const char *const kinds[] = {[PREDICTION_MEAN] = "mean",
                                         [PREDICTION_LINEAR] = "linear",
                                         [PREDICTION_OUTCOME] = "outcome",
-                                        [PREDICTION_DENSITY] = "density"};
+                                        [PREDICTION_DENSITY] = "density",
+                                        [PREDICTION_RESPONSE] = "response"};
     const prediction_shape shape = {.draws = j->f->draws,
                                     .classes = has_classes(j) ? lines_of(j) : 0,
                                     .class = (const char *const *)j->f->class,

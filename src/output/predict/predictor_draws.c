@@ -283,6 +283,8 @@ void predictor_draws_row(const predictor_draws *f, prediction_kind kind, const r
         memcpy(out, eta, pitch * sizeof *out);
     else if (kind == PREDICTION_MEAN)
         f->response->mean(f, eta, out);
+    else if (kind == PREDICTION_RESPONSE)
+        f->response->observed(f, b->y[i], b->trials[i], out);
     else
         f->response->outcome(f, eta, b->trials[i], r, out);
 }

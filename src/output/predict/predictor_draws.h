@@ -11,12 +11,14 @@
 #include "model/likelihood/model.h"
 #include "store/result.h"
 
-/* PREDICTION_DENSITY is the density of the outcome in the row; row_loglik computes it. */
+/* PREDICTION_DENSITY is the density of the outcome in the row, which row_loglik computes;
+ * PREDICTION_RESPONSE is that outcome itself, the same for every draw. */
 typedef enum {
     PREDICTION_LINEAR,
     PREDICTION_MEAN,
     PREDICTION_OUTCOME,
-    PREDICTION_DENSITY
+    PREDICTION_DENSITY,
+    PREDICTION_RESPONSE
 } prediction_kind;
 
 typedef struct predictor_effects predictor_effects;
@@ -110,6 +112,8 @@ struct response_kind {
                     double *out);
     void (*loglik)(const predictor_draws *f, const double *eta, double y, double trials,
                    double *out);
+    /* The response y of a row in the form of an outcome. */
+    void (*observed)(const predictor_draws *f, double y, double trials, double *out);
 };
 
 /* Finds the response of the model, its outputs, classes and cutpoints. */

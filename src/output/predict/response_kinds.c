@@ -62,7 +62,14 @@ static void number_loglik(const predictor_draws *f, const double *eta, double y,
     for (size_t s = 0; counted && s < f->draws; s++) out[s] = trials * out[s] + ways;
 }
 
-static const response_kind response_number = {number_mean, number_outcome, number_loglik};
+static void number_observed(const predictor_draws *f, double y, double trials, double *out)
+{
+    bool counted = f->model->support == SUPPORT_PROPORTIONS;
+    for (size_t s = 0; s < f->draws; s++) out[s] = counted ? round(y * trials) : y;
+}
+
+static const response_kind response_number = {number_mean, number_outcome, number_loglik,
+                                              number_observed};
 
 /* ---- classes ---- */
 
@@ -124,7 +131,21 @@ static void class_loglik(const predictor_draws *f, const double *eta, double y, 
     }
 }
 
-static const response_kind response_class = {class_mean, class_outcome, class_loglik};
+/* 1 for the class `own` and 0 for others. */
+static void mark_class(const predictor_draws *f, size_t own, double *out)
+{
+    for (size_t k = 0; k < f->classes; k++)
+        for (size_t s = 0; s < f->draws; s++) out[k * f->draws + s] = k == own;
+}
+
+static void class_observed(const predictor_draws *f, double y, double trials, double *out)
+{
+    (void)trials;
+    mark_class(f, (size_t)y, out);
+}
+
+static const response_kind response_class = {class_mean, class_outcome, class_loglik,
+                                             class_observed};
 
 /* ---- ordered classes ---- */
 
@@ -157,15 +178,28 @@ static void ordered_outcome(const predictor_draws *f, const double *eta, double 
     draw_classes(f, r, out);
 }
 
+/* The class of a response, from 0. */
+static size_t ordered_place(const predictor_draws *f, double y)
+{
+    return (size_t)(f->b->label ? y : y - f->lowest);
+}
+
 static void ordered_loglik(const predictor_draws *f, const double *eta, double y, double trials,
                            double *out)
 {
     (void)trials;
-    size_t own = (size_t)(f->b->label ? y : y - f->lowest);
+    size_t own = ordered_place(f, y);
     for (size_t s = 0; s < f->draws; s++) out[s] = log(ordered_probability(f, eta[s], own, s));
 }
 
-static const response_kind response_ordered = {ordered_mean, ordered_outcome, ordered_loglik};
+static void ordered_observed(const predictor_draws *f, double y, double trials, double *out)
+{
+    (void)trials;
+    mark_class(f, ordered_place(f, y), out);
+}
+
+static const response_kind response_ordered = {ordered_mean, ordered_outcome, ordered_loglik,
+                                               ordered_observed};
 
 /* ---- opening ---- */
 
