@@ -13,7 +13,7 @@ Each difference is divided by its standard error, from the scatter of the runs; 
 
 The comparison must reject a wrong program. `sbps` with another setting must be beyond the limit, and so must the numpy
 program with one line broken (SBPS_LENGTH=full). Every block of Python in docs/from-scratch.md must be in the numpy program
-word for word.
+word for word, and the first example of the page must print what the page shows.
 
     SBPS_PROGRAM=build/sbps tests/stat/from_scratch.py"""
 import json
@@ -194,8 +194,26 @@ def check_page():
     return failures
 
 
+def numbers(text):
+    return np.array([float(word) for word in re.findall(r"-?[0-9.]*[0-9]", text)])
+
+
+def check_example():
+    """The page's first example runs and prints the page's numbers; other versions of numpy draw other random numbers."""
+    with open(PAGE, encoding="utf-8") as file:
+        code, shown = re.findall(r"(?:^    .*\n|^\n(?=    ))+", file.read().split("\n## ")[0], flags=re.M)[0].rsplit("\n\n", 1)
+    done = subprocess.run([sys.executable, "-B", "-c", re.sub(r"^    ", "", code.strip("\n"), flags=re.M)], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": os.path.dirname(SOURCE)})
+    printed, page = numbers(done.stdout), numbers(shown)
+    near = printed.shape == page.shape == (7,) and np.all(np.abs(printed[:5] - page[:5]) < 0.1) and np.all(np.abs(printed[5:] / page[5:] - 1) < 0.5)
+    if near:
+        return 0
+    print(f"FAILED: the example prints\n{done.stdout}{done.stderr}and the page shows\n{shown}")
+    return 1
+
+
 def main():
-    failures = check_page()
+    failures = check_page() + check_example()
     with tempfile.TemporaryDirectory() as folder:
         failures += check_case(folder, 5, 1000, OTHER_SETTINGS + MORE_SETTINGS * FULL, BROKEN if FULL else {})
         if FULL:
