@@ -150,7 +150,6 @@ cpu <- function(expression) {
   after <- proc.time()
   list(value = value, seconds = sum((after - before)[c("user.self", "user.child")], na.rm = TRUE))
 }
-named <- function(x) sub("^\\(Intercept\\)$", "intercept", x)
 inner <- function(x) sub("^\\(Intercept\\)$", "Intercept", x)
 # Standard deviations and correlations of a list of covariance matrices, a group each, by the names of sbps.
 spread <- function(matrices) {
@@ -189,7 +188,7 @@ point <- function(folder, name) {
   fixed <- if (in_lme4) lme4::fixef(fit$value) else glmmTMB::fixef(fit$value)$cond
   groups <- if (in_lme4) lme4::VarCorr(fit$value) else glmmTMB::VarCorr(fit$value)$cond
   levels <- sapply(if (in_lme4) lme4::getME(fit$value, "flist") else fit$value$modelInfo$reTrms$cond$flist, nlevels)
-  values <- c(setNames(as.list(fixed), named(names(fixed))), spread(groups))
+  values <- c(setNames(as.list(fixed), names(fixed)), spread(groups))
   print_json(package = package, seconds = fit$seconds, estimates = values, levels = as.list(levels))
 }
 
@@ -228,7 +227,7 @@ rstanarm <- function(folder, name, iterations = 2000L) {
   sigma <- if (normal_rows) draws[, , "sigma"] else 1
   w <- matrix(0, dim(draws)[1], dim(draws)[2])
   values <- list()
-  for (p in c("(Intercept)", colnames(x))) values[[named(p)]] <- draws[, , p]
+  for (p in c("(Intercept)", colnames(x))) values[[p]] <- draws[, , p]
   if (normal_rows) values$sigma <- sigma
   if (m$family == "negbinomial") values$phi <- draws[, , "reciprocal_dispersion"]
   for (term in lme4::findbars(formula)) {

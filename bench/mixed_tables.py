@@ -148,7 +148,7 @@ def make_fixed(model, rng, rows):
         intercept -= b * x.mean()
         numeric.append((name, x))
     eta += intercept + sum(b * model.columns[n].mean() for n, b in model.truth.items() if n in model.columns)
-    model.truth["intercept"] = intercept
+    model.truth["(Intercept)"] = intercept
     return eta, names, numeric
 
 

@@ -271,7 +271,7 @@ typedef enum {
     SBPS_UINT16,
     SBPS_UINT32,
     SBPS_UINT64,
-    SBPS_BOOL,   /* one byte each: the levels false and true */
+    SBPS_BOOL,   /* one byte each: the levels FALSE and TRUE */
     SBPS_STRING, /* const char *, UTF-8; NULL is missing */
     SBPS_LEVEL   /* int32_t: `levels` from first_level on; below that is missing */
 } sbps_column_type;

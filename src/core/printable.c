@@ -6,6 +6,7 @@
 
 #include "core/decimal.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,6 +134,27 @@ static bool is_leading_part(const char *part, const char *name)
     return length > 1 && !strncmp(name, part, length) && name[length] == '-';
 }
 
+/* The next letter or digit, in lower case, or 0; *at moves behind it. Bytes beyond ASCII are
+ * letters. */
+static int next_letter(const char **at)
+{
+    while (**at && (unsigned char)**at < 0x80 && !isalnum((unsigned char)**at)) (*at)++;
+    return **at ? tolower((unsigned char)*(*at)++) : 0;
+}
+
+/* True if two names have the same letters and digits: intercept and (Intercept), class=suv and
+ * classsuv, poly(x,2)1 and poly(x, 2)1. */
+static bool same_letters(const char *a, const char *b)
+{
+    int letter, count = 0;
+    while ((letter = next_letter(&a)) == next_letter(&b))
+        if (!letter)
+            return count > 0;
+        else
+            count++;
+    return false;
+}
+
 const char *nearest_name(const char *misspelt, const char *const *names, size_t count)
 {
     if (strlen(misspelt) > NAME_LENGTH_MAX) return NULL;
@@ -140,6 +162,8 @@ const char *nearest_name(const char *misspelt, const char *const *names, size_t 
         if (!strcasecmp(names[i], misspelt)) return names[i];
     for (size_t i = 0; i < count; i++)
         if (is_leading_part(misspelt, names[i])) return names[i];
+    for (size_t i = 0; i < count; i++)
+        if (same_letters(misspelt, names[i])) return names[i];
     size_t best =
         2 + strlen(misspelt) / 4; /* allows one error, and one more per four letters */
     const char *nearest = NULL;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Makes room for `more` bytes and the closing zero; returns false if memory ran out. */
 static bool reserve(text *t, size_t more)
@@ -135,4 +136,9 @@ sbps_status notes_add(char **notes, const char *format, va_list values, sbps_err
     free(*notes);
     *notes = all;
     return SBPS_OK;
+}
+
+bool is_truth(const char *word, bool value)
+{
+    return !strcasecmp(word, value ? "true" : "false");
 }

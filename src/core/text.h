@@ -54,4 +54,7 @@ const char *name_format(name_buffer *to, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void name_buffer_clear(name_buffer *of);
 
+/* Returns whether a word is a spelling of true, or of false, in any case. */
+bool is_truth(const char *word, bool value);
+
 #endif

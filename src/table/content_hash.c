@@ -462,7 +462,9 @@ uint64_t hash_table(const rows *r, uint64_t pieces)
     h = hash_column(h, r, r->offset);
     h = hash_doubles(h, r->table.mean, r->d);
     h = hash_doubles(h, r->table.sd, r->d);
-    for (size_t j = 0; j < r->d; j++)
+    /* the intercept has two names: "(Intercept)" with a formula, and one hash */
+    if (r->intercept) h = hash_bytes(h, "intercept", strlen("intercept"));
+    for (size_t j = r->intercept; j < r->d; j++)
         h = hash_bytes(h, r->table.names[j], strlen(r->table.names[j]));
     if (r->groups) h = hash_groups(h, r->groups, r->local_rows);
     return hash_bytes(h, r->table.target, strlen(r->table.target));

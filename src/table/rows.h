@@ -55,9 +55,9 @@ typedef struct {
 
 /* What is the same on every rank: the columns, the target, and where the table came from. */
 typedef struct {
-    char **names;          /* d: "intercept", column, or column=level */
-    double *mean;          /* d: of each column as stored */
-    double *sd;            /* d: population sd of each column as stored; 0 for the intercept */
+    char **names; /* d: "intercept", column, column=level; with a formula as R names them */
+    double *mean; /* d: of each column as stored */
+    double *sd;   /* d: population sd of each column as stored; 0 for the intercept */
     column_origin *origin; /* d; NULL: unknown */
     char *target;          /* name of the target */
     char **labels;         /* that y = 0, 1, ... stand for; NULL: y holds numbers */
@@ -86,7 +86,7 @@ typedef struct rows {
     size_t local_rows; /* rows on this rank */
     size_t d;          /* coefficients per row, the intercept included */
     size_t stride;     /* doubles from row to row: d rounded up to KERNEL_LANES, zero padded */
-    bool intercept;    /* column 0 is the constant 1, named "intercept" */
+    bool intercept;    /* column 0 is the constant 1 */
     double *y;         /* local_rows; NULL: generated with the rows */
     double *weight;    /* local_rows; NULL: 1 each */
     double *offset;    /* local_rows: added to the linear predictor; NULL: 0 each */

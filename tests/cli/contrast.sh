@@ -59,6 +59,9 @@ try 'digit first'    2 '' 'column 1: write a name that begins with a digit in `b
 # ---- errors with their position ----
 try 'unknown'        2 '' "expression, column 5: there is no parameter 'bb', did you mean 'b'\?   a - bb +\^" "${contrast[@]}" 'a - bb'
 try 'unknown level'  2 '' "column 1: there is no parameter 'a=c'" "${contrast[@]}" 'a=c'
+try 'the old name'   2 '' "there is no parameter 'intercept', did you mean '\(Intercept\)'\?" "${contrast[@]}" 'intercept + a'
+try 'of a level'     2 '' "there is no parameter 'group=p', did you mean 'groupp'\?" "${contrast[@]}" 'group=p'
+same 'the intercept'              '(Intercept) + a' 'a + `(Intercept)`'
 try 'function'       2 '' "column 1: there is no function 'epx'; did you mean 'exp'" "${contrast[@]}" 'epx(a)'
 try 'not closed'     2 '' 'column 4: this parenthesis is not closed' "${contrast[@]}" 'exp(a'
 try 'not opened'     2 '' 'column 2: this parenthesis was never opened' "${contrast[@]}" 'a)'

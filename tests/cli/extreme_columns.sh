@@ -51,7 +51,7 @@ refuse 'the same, 1e10'  "column 'one10' is 1e\+10 in every row, $alike" 'y ~ x 
 refuse 'near 1e30'       "column 'near30' $stiff" 'y ~ x + near30' linear
 refuse 'near 1e6'        "column 'near6' $stiff" 'y ~ x + near6' linear
 refuse 'twins, wide'     "column 'twin' is a linear combination of 'x', and the prior is too wide to tell them apart in double precision: drop the column or give a narrower prior" 'y ~ x + twin' linear --prior 'normal(0,1e9)'
-refuse 'target of 1e80'  "the parameter 'intercept' is of the order of 1e\+79, $unit: divide the target 'y80' by a power of ten" 'y80 ~ x' linear
+refuse 'target of 1e80'  "the parameter '\(Intercept\)' is of the order of 1e\+79, $unit: divide the target 'y80' by a power of ten" 'y80 ~ x' linear
 refuse 'target of 1e160' "target 'y160' has values whose squares are out of range in double precision: divide it by a power of ten" 'y160 ~ x' linear
 refuse 'target near 1e15' "target 'y15' \(mean 1e\+15, sd [0-9.]*\) varies too little for its size: subtract its mean" 'y15 ~ x' linear
 refuse 'prior of 1e-100' "the parameter 'x' is of the order of 1e-100, $unit: give it a prior of another scale" 'y ~ x' linear --prior 'normal(0,1e-100)'

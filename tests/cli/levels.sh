@@ -41,13 +41,13 @@ same_names() { # NAME WANT OPTION...
     got=$(names "$@")
     [ "$got" = "$want" ] || fault "$name" "names '$got', expected '$want': $(head -n 2 .err)"
 }
-same_names 'factor of numbers'      'name intercept factor(id)7 factor(id)1e+05 sigma ' 'y ~ factor(id)'
-same_names 'a category of numbers'  'name intercept id7 id1e+05 sigma '                 'y ~ id' --categorical id
+same_names 'factor of numbers'      'name (Intercept) factor(id)7 factor(id)1e+05 sigma ' 'y ~ factor(id)'
+same_names 'a category of numbers'  'name (Intercept) id7 id1e+05 sigma '                 'y ~ id' --categorical id
 same_names 'without a formula'      'name intercept id=7 id=1e+05 sigma '               --target y --features id --categorical id
-same_names 'another reference'      'name intercept id5 id7 sigma '                     'y ~ id' --categorical id --reference id=100000
-same_names 'identifiers'            'name intercept zip7 zip0012 zip12 sigma '          'y ~ zip' --categorical zip
-same_names 'above 2^53'             'name intercept factor(big)9007199254740993 factor(big)9007199254740995 sigma ' 'y ~ factor(big)'
-same_names 'above 2^53, named'      'name intercept big9007199254740993 big9007199254740995 sigma ' 'y ~ big' --categorical big
+same_names 'another reference'      'name (Intercept) id5 id7 sigma '                     'y ~ id' --categorical id --reference id=100000
+same_names 'identifiers'            'name (Intercept) zip7 zip0012 zip12 sigma '          'y ~ zip' --categorical zip
+same_names 'above 2^53'             'name (Intercept) factor(big)9007199254740993 factor(big)9007199254740995 sigma ' 'y ~ factor(big)'
+same_names 'above 2^53, named'      'name (Intercept) big9007199254740993 big9007199254740995 sigma ' 'y ~ big' --categorical big
 try 'a number and levels' 1 '' "num.csv:3: column 'big': 9007199254740993 has more digits than a number can hold, so that levels would merge; use --categorical" \
     "$sbps" map num.csv 'y ~ big + factor(big)' --family gaussian
 diff <(values num.csv 'y ~ factor(id)' --family gaussian) <(values num.csv 'y ~ id' --categorical id --family gaussian) >/dev/null ||

@@ -44,7 +44,7 @@ run=(--model logistic --formula 'y ~ x + g' --epochs 5 --progress off --chains 2
 "$sbps" sample data.csv "${run[@]}" -o file.csv >.out 2>.err
 cat data.csv.gz | "$sbps" sample - "${run[@]}" -o pipe.csv >.out 2>.err
 cmp -s file.csv pipe.csv || fault 'sample' 'the draws are others'
-try 'groups'               0 'b' '' bash -c "cat data.csv.gz | \"$sbps\" map - 'y ~ x + (1 | late)' --model logistic 2>/dev/null | sed s/intercept/b/"
+try 'groups'               0 'b' '' bash -c "cat data.csv.gz | \"$sbps\" map - 'y ~ x + (1 | late)' --model logistic 2>/dev/null | sed s/.Intercept./b/"
 
 # If TMPDIR cannot be written, rows are kept in memory; an empty pipe is an empty file.
 TMPDIR=$work/none try 'no folder' 0 '' 'late' bash -c "cat data.csv | \"$sbps\" convert - p.tbl --target y"

@@ -140,4 +140,14 @@ TEST(a_misspelt_name_gets_the_nearest_or_all)
     CHECK(!strcmp(nearest_or_all("elephant", names, count).text, "; there are cat, dog"));
 }
 
+TEST(a_name_in_another_style_is_recognised_by_its_letters)
+{
+    const char *const names[] = {"(Intercept)", "classsuv", "poly(x, 2)1", "poly(x, 2)2", "+"};
+    const char *const olds[] = {"intercept", "class=suv", "poly(x,2)2", "**"};
+    const char *const hints[] = {", did you mean '(Intercept)'?", ", did you mean 'classsuv'?",
+                                 ", did you mean 'poly(x, 2)2'?", ""};
+    for (size_t i = 0; i < 4; i++)
+        CHECK(!strcmp(did_you_mean(",", olds[i], names, 5).text, hints[i]));
+}
+
 CHECK_MAIN

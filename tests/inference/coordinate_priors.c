@@ -125,6 +125,7 @@ TEST(coefficients_of_a_model_get_their_priors)
     CHECK(!strcmp(of_model("normal(0,3); g:*=student_t(3,0,1); g:b=flat"),
                   "normal(0,3) student_t(3,0,1) flat "));
     CHECK(strstr(of_model("dose=normal(0,1)"), "normal(0,1) normal(0,8."));
+    CHECK(strstr(of_model("`dose` = normal(0,1)"), "normal(0,1) normal(0,8."));
     CHECK(!strcmp(of_model("cauchy(0,1)"), "cauchy(0,1) cauchy(0,1) cauchy(0,1) "));
 }
 
@@ -135,6 +136,9 @@ TEST(a_name_without_a_coefficient_is_reported)
     CHECK(strstr(of_model("h:*=normal(0,1)"), "--prior: no coefficient is called 'h:*'"));
     CHECK(!strcmp(
         of_model("intercept=normal(0,1)"),
+        "--prior applies to coefficients only; for the intercept use --prior-intercept"));
+    CHECK(!strcmp(
+        of_model("(Intercept)=normal(0,1)"),
         "--prior applies to coefficients only; for the intercept use --prior-intercept"));
     CHECK(!strcmp(of_model("sigma=exponential(1)"),
                   "--prior applies to coefficients only; for sigma use --prior-sigma"));

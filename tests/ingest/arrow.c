@@ -43,7 +43,7 @@ static void fill_cells(bool gaps)
         snprintf(at[6], 40, "20%02zu-%02zu-%02zu", i % 80 + 10, i % 12 + 1, i % 28 + 1);
         snprintf(at[7], 40, "2026-11-%02zu %02zu:%02zu:%02zu", i % 28 + 1, i % 24, i % 60,
                  i % 59);
-        snprintf(at[8], 40, "%s", i % 3 ? "true" : "false");
+        snprintf(at[8], 40, "%s", i % 3 ? "TRUE" : "FALSE");
         for (size_t c = 0; c < COLUMNS; c++)
             cells[i * COLUMNS + c] = gaps && (i + 3 * c) % 41 == 7 ? NULL : at[c];
     }

@@ -30,8 +30,8 @@ static void fill(bool missing)
         codes[i] = gone ? INT32_MIN : 1 + i * 5 % 7 % 3;
         if (gone) valid[i / 8] &= (uint8_t) ~(1 << i % 8);
         to += sprintf(to, "%.17g,%.9g,", numbers[i], singles[i]);
-        to += gone ? sprintf(to, ",%s,,\n", flags[i] ? "true" : "false")
-                   : sprintf(to, "%d,%s,%s,%s\n", counts[i], flags[i] ? "true" : "false",
+        to += gone ? sprintf(to, ",%s,,\n", flags[i] ? "TRUE" : "FALSE")
+                   : sprintf(to, "%d,%s,%s,%s\n", counts[i], flags[i] ? "TRUE" : "FALSE",
                              words[i], dose[codes[i] - 1]);
     }
 }

@@ -322,7 +322,7 @@ TEST(a_run_with_years_is_one_with_centred_years)
 {
     double cost[2];
     sbps_result *near = run_at(0.0, &cost[0]), *far = run_at(YEAR, &cost[1]);
-    compare(near, far, (const char *[]){"intercept", "year", NULL}, read_line);
+    compare(near, far, (const char *[]){"(Intercept)", "year", NULL}, read_line);
     compare(near, far, (const char *[]){"year", NULL, NULL}, read_self);
     compare(near, far, (const char *[]){"sigma", NULL, NULL}, read_self);
     compare(near, far, (const char *[]){SPREAD}, read_sd);

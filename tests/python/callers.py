@@ -39,7 +39,7 @@ for name in ("numpy", "pandas", "xarray", "netCDF4"):
 import sbps
 fit = sbps.fit("y ~ x + g", {"y": [1.0, 2.5, 2.9, 4.2, 5.1, 5.8], "x": [1, 2, 3, 4, 5, 6], "g": list("ababab")},
                family="gaussian", seed=1)
-assert fit.names == ["intercept", "x", "gb", "sigma"], fit.names
+assert fit.names == ["(Intercept)", "x", "gb", "sigma"], fit.names
 assert len(fit.draws) == 4 and len(fit.draws[0][0]) == 4
 assert fit.summary()[1]["name"] == "x" and 0.5 < fit.summary()[1]["mean"] < 1.5
 assert len(fit.predict({"x": [7], "g": ["a"]}, draws=True)[0]) == 1000
@@ -146,8 +146,8 @@ class Messages(Case):
     def test_a_family_is_chosen_by_the_target(self):
         table = {"x": [i % 7 for i in range(60)], "y": [(i * 7919) % 100 < 50 for i in range(60)],
                  "z": [0.3 * i % 5 for i in range(60)], "three": list("abc") * 20}
-        self.assertEqual(sbps.fit("y ~ x", table, ess=50, seed=1).names, ["intercept", "x"])
-        self.assertEqual(sbps.fit("z ~ x", table, ess=50, seed=1).names, ["intercept", "x", "sigma"])
+        self.assertEqual(sbps.fit("y ~ x", table, ess=50, seed=1).names, ["(Intercept)", "x"])
+        self.assertEqual(sbps.fit("z ~ x", table, ess=50, seed=1).names, ["(Intercept)", "x", "sigma"])
         self.refused({"x": table["x"], "y": table["three"]}, 'choose family="categorical"', kind=sbps.BadArg, family=None)
 
     def test_statuses_are_classes(self):

@@ -127,7 +127,7 @@ class SameDraws(Case):
         for formula in ("y ~ x + day", "y ~ x + time"):
             self.assert_same_draws(self.fit(table, formula), self.fit(self.path("dates.csv"), formula))
         weeks = dict(table, day=days.astype("M8[W]"))
-        self.assertEqual(self.fit(weeks, "y ~ day").names, ["intercept", "day"])
+        self.assertEqual(self.fit(weeks, "y ~ day").names, ["(Intercept)", "day"])
         holes = dict(table, day=days.copy())
         holes["day"][4] = "NaT"
         with self.assertRaisesRegex(sbps.BadData, "table:5: column 'day'"):
@@ -163,7 +163,7 @@ class SameDraws(Case):
     def test_categories_keep_their_order(self):
         frame = pandas.DataFrame(self.columns)
         frame["g"] = pandas.Categorical(frame["g"], categories=["west", "south", "north"])
-        self.assertEqual(self.fit(frame).names, ["intercept", "x", "z", "gsouth", "gnorth"])
+        self.assertEqual(self.fit(frame).names, ["(Intercept)", "x", "z", "gsouth", "gnorth"])
 
     def test_missing_cells_are_dropped_as_those_of_a_file(self):
         holes = dict(self.columns, x=self.columns["x"].copy(), g=self.columns["g"].copy())
@@ -278,7 +278,7 @@ class RowsInMemory(Case):
         options = {**OPTIONS, "ess": 50}
         levels = [str(2**53 + k) for k in range(3)]
         fit = sbps.fit("y ~ x + id", whole, categorical="id", **options)
-        self.assertEqual(fit.names, ["intercept", "x", "id" + levels[1], "id" + levels[2]])
+        self.assertEqual(fit.names, ["(Intercept)", "x", "id" + levels[1], "id" + levels[2]])
         fit = sbps.fit("y ~ x + (1 | id)", whole, ranef="all", **options)
         self.assertEqual([name for name in fit.names if name.startswith("r_")], [f"r_id[{level},Intercept]" for level in levels])
         self.assertTrue(fit.loo()["same_table"])

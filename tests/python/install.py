@@ -34,7 +34,7 @@ class Installed(Case):
     def assert_works(self, below, **more):
         lines = self.do(sys.executable, "-c", USE, **more).splitlines()
         self.assertTrue(lines[0].startswith(below), lines[0])
-        self.assertEqual(lines[1], "['intercept', 'x', 'sigma']")
+        self.assertEqual(lines[1], "['(Intercept)', 'x', 'sigma']")
 
     def test_for_the_user_and_again(self):
         for _ in range(2):

@@ -53,7 +53,7 @@ class Posterior(Case):
                           prior_intercept_at="zero", **priors, **QUICK)
         for how in ({}, {"sampler": None, "batch_size": 50}):
             own = sbps.fit("y ~ x", table(), model=logistic, **priors, **{**QUICK, **how})
-            self.assertEqual(own.names, ["intercept", "x"])
+            self.assertEqual(own.names, ["(Intercept)", "x"])
             self.assert_same_posterior(own, listed)
         self.assertIn("function logistic", repr(own))
 
@@ -124,7 +124,7 @@ class Failures(Case):
 
     def test_contradictory_arguments(self):
         self.refused(lambda w, x, y: (logistic(w, x, y)[0], -logistic(w, x, y)[1]),
-                     "gradient is not the derivative of its loglik: for parameter 0, 'intercept'", sbps.BadFile)
+                     "gradient is not the derivative of its loglik: for parameter 0, '\(Intercept\)'", sbps.BadFile)
         self.refused(lambda w, x, y: (logistic(w, x, y)[0] - y.sum(), logistic(w, x, y)[1]),
                      "depends on the other rows of the call", sbps.BadData)
         self.refused(lambda w, x, y: (numpy.full(len(y), numpy.nan), logistic(w, x, y)[1]), "its loglik is -?nan",

@@ -50,33 +50,33 @@ def poisson(r, mean):
 
 
 def random_intercept(r):
-    truth = {"intercept": r.gauss(0, 1), "x": r.gauss(0, 1), "sd_g__Intercept": half_normal(r, 1)}
+    truth = {"(Intercept)": r.gauss(0, 1), "x": r.gauss(0, 1), "sd_g__Intercept": half_normal(r, 1)}
     rows = []
     for level, size in enumerate(level_sizes(r, 30, 3)):
         u = truth[f"r_g[a{level},Intercept]"] = r.gauss(0, truth["sd_g__Intercept"])
         for _ in range(size):
             x = r.gauss(0.5, 1)
-            eta = truth["intercept"] + truth["x"] * x + u
+            eta = truth["(Intercept)"] + truth["x"] * x + u
             rows.append({"y": int(r.random() < 1 / (1 + math.exp(-eta))), "x": x, "g": f"a{level}"})
     return truth, rows
 
 
 def long_groups(r):
     """Long enough for polynomials in place of rows."""
-    truth = {"intercept": r.gauss(0, 1), "x": r.gauss(0, 1), "sd_g__Intercept": r.gammavariate(10, 0.1)}
+    truth = {"(Intercept)": r.gauss(0, 1), "x": r.gauss(0, 1), "sd_g__Intercept": r.gammavariate(10, 0.1)}
     rows = []
     for level in range(40):
         u = truth[f"r_g[a{level},Intercept]"] = r.gauss(0, truth["sd_g__Intercept"])
         for _ in range(r.randint(20, 60)):
             x = r.gauss(0.5, 1)
-            eta = truth["intercept"] + truth["x"] * x + u
+            eta = truth["(Intercept)"] + truth["x"] * x + u
             rows.append({"y": int(r.random() < 1 / (1 + math.exp(-eta))), "x": x, "g": f"a{level}"})
     return truth, rows
 
 
 def random_slope(r):
     """The correlation by lkj(2): of two effects its density is 1 - cor^2."""
-    truth = {"intercept": r.gauss(0, 0.7), "x": r.gauss(0, 0.5), "sd_g__Intercept": half_normal(r, 0.6),
+    truth = {"(Intercept)": r.gauss(0, 0.7), "x": r.gauss(0, 0.5), "sd_g__Intercept": half_normal(r, 0.6),
              "sd_g__x": half_normal(r, 0.6), "cor_g__Intercept__x": 2 * r.betavariate(2, 2) - 1}
     cor, rows = truth["cor_g__Intercept__x"], []
     for level, size in enumerate(level_sizes(r, 12, 4)):
@@ -85,12 +85,12 @@ def random_slope(r):
         v = truth[f"r_g[a{level},x]"] = truth["sd_g__x"] * (cor * a + math.sqrt(1 - cor * cor) * b)
         for _ in range(size):
             x = r.gauss(0.3, 1)
-            rows.append({"y": poisson(r, math.exp(truth["intercept"] + u + (truth["x"] + v) * x)), "x": x, "g": f"a{level}"})
+            rows.append({"y": poisson(r, math.exp(truth["(Intercept)"] + u + (truth["x"] + v) * x)), "x": x, "g": f"a{level}"})
     return truth, rows
 
 
 def crossed(r):
-    truth = {"intercept": r.gauss(0, 1), "x": r.gauss(0, 1), "sd_g__Intercept": half_normal(r, 1),
+    truth = {"(Intercept)": r.gauss(0, 1), "x": r.gauss(0, 1), "sd_g__Intercept": half_normal(r, 1),
              "sd_h__Intercept": half_normal(r, 1), "sigma": half_normal(r, 1)}
     for factor, levels in ("g", 15), ("h", 6):
         for level in range(levels):
@@ -99,7 +99,7 @@ def crossed(r):
     for level, size in enumerate(level_sizes(r, 15, 4)):
         for _ in range(size):
             x, other = r.gauss(0.5, 1), r.randrange(6)
-            eta = truth["intercept"] + truth["x"] * x + truth[f"r_g[g{level},Intercept]"] + truth[f"r_h[h{other},Intercept]"]
+            eta = truth["(Intercept)"] + truth["x"] * x + truth[f"r_g[g{level},Intercept]"] + truth[f"r_h[h{other},Intercept]"]
             rows.append({"y": r.gauss(eta, truth["sigma"]), "x": x, "g": f"g{level}", "h": f"h{other}"})
     return truth, rows
 
@@ -109,21 +109,21 @@ MODELS = {
         "draw": random_intercept,
         "formula": "y ~ x + (1 | g)",
         "options": ["--family", "bernoulli", "--prior", "normal(0,1)", "--prior-intercept", "normal(0,1)", "--prior-sd", "normal(0,1)"],
-        "quantities": ["intercept", "x", "sd_g__Intercept", "r_g[a0,Intercept]", "r_g[a1,Intercept]", "r_g[a2,Intercept]"],
+        "quantities": ["(Intercept)", "x", "sd_g__Intercept", "r_g[a0,Intercept]", "r_g[a1,Intercept]", "r_g[a2,Intercept]"],
     },
     "long": {
         "draw": long_groups,
         "first": 201,  # in tables 1 to 200 one effect has high ranks by chance: bench/RESULTS.md
         "formula": "y ~ x + (1 | g)",
         "options": ["--family", "bernoulli", "--prior", "normal(0,1)", "--prior-intercept", "normal(0,1)", "--prior-sd", "gamma(10,10)"],
-        "quantities": ["intercept", "x", "sd_g__Intercept", "r_g[a0,Intercept]", "r_g[a1,Intercept]", "r_g[a2,Intercept]"],
+        "quantities": ["(Intercept)", "x", "sd_g__Intercept", "r_g[a0,Intercept]", "r_g[a1,Intercept]", "r_g[a2,Intercept]"],
     },
     "slope": {
         "draw": random_slope,
         "formula": "y ~ x + (1 + x | g)",
         "options": ["--family", "poisson", "--prior", "normal(0,0.5)", "--prior-intercept", "normal(0,0.7)",
                     "--prior-sd", "normal(0,0.6)", "--prior-cor", "lkj(2)"],
-        "quantities": ["intercept", "x", "sd_g__Intercept", "sd_g__x", "cor_g__Intercept__x",
+        "quantities": ["(Intercept)", "x", "sd_g__Intercept", "sd_g__x", "cor_g__Intercept__x",
                        "r_g[a0,x]", "r_g[a1,Intercept]", "r_g[a1,x]", "r_g[a2,Intercept]", "r_g[a2,x]"],
     },
     "crossed": {
@@ -131,7 +131,7 @@ MODELS = {
         "formula": "y ~ x + (1 | g) + (1 | h)",
         "options": ["--family", "gaussian", "--prior", "normal(0,1)", "--prior-intercept", "normal(0,1)", "--prior-sd", "normal(0,1)",
                     "--prior-sigma", "normal(0,1)"],
-        "quantities": ["intercept", "x", "sd_g__Intercept", "sd_h__Intercept", "sigma",
+        "quantities": ["(Intercept)", "x", "sd_g__Intercept", "sd_h__Intercept", "sigma",
                        "r_g[g0,Intercept]", "r_g[g1,Intercept]", "r_g[g2,Intercept]", "r_h[h0,Intercept]", "r_h[h1,Intercept]"],
     },
 }

@@ -24,7 +24,7 @@ def one_factor(r, truth, sizes, draw_y):
         u = truth[f"r_g[a{level},Intercept]"] = r.gauss(0, truth["sd_g__Intercept"])
         for _ in range(size):
             x = r.gauss(0.3, 1)
-            rows.append({"y": draw_y(truth["intercept"] + truth["x"] * x + u), "x": x, "g": f"a{level}"})
+            rows.append({"y": draw_y(truth["(Intercept)"] + truth["x"] * x + u), "x": x, "g": f"a{level}"})
     return truth, rows
 
 
@@ -40,21 +40,21 @@ def both_classes(draw):
 
 def two_counts(r):
     """Two groups."""
-    truth = {"intercept": r.gauss(1, 0.7), "x": r.gauss(0, 0.5), "sd_g__Intercept": half_normal(r, 1)}
+    truth = {"(Intercept)": r.gauss(1, 0.7), "x": r.gauss(0, 0.5), "sd_g__Intercept": half_normal(r, 1)}
     return one_factor(r, truth, [r.randint(6, 12), r.randint(6, 12)], lambda eta: poisson(r, math.exp(eta)))
 
 
 @both_classes
 def two_binary(r):
     """Two groups."""
-    truth = {"intercept": r.gauss(0, 1), "x": r.gauss(0, 1), "sd_g__Intercept": half_normal(r, 1)}
+    truth = {"(Intercept)": r.gauss(0, 1), "x": r.gauss(0, 1), "sd_g__Intercept": half_normal(r, 1)}
     return one_factor(r, truth, [r.randint(10, 20), r.randint(10, 20)], lambda eta: logistic(r, eta))
 
 
 @both_classes
 def nested(r):
     """Four to eight levels of g, each with three to five levels of c, each with one or two rows."""
-    truth = {"intercept": r.gauss(0, 1), "x": r.gauss(0, 1), "sd_g__Intercept": half_normal(r, 1), "sd_g:c__Intercept": half_normal(r, 1)}
+    truth = {"(Intercept)": r.gauss(0, 1), "x": r.gauss(0, 1), "sd_g__Intercept": half_normal(r, 1), "sd_g:c__Intercept": half_normal(r, 1)}
     rows = []
     for outer in range(r.randint(4, 8)):
         u = truth[f"r_g[a{outer},Intercept]"] = r.gauss(0, truth["sd_g__Intercept"])
@@ -62,24 +62,24 @@ def nested(r):
             v = truth[f"r_g:c[a{outer}:c{inner},Intercept]"] = r.gauss(0, truth["sd_g:c__Intercept"])
             for _ in range(r.randint(1, 2)):
                 x = r.gauss(0.3, 1)
-                eta = truth["intercept"] + truth["x"] * x + u + v
+                eta = truth["(Intercept)"] + truth["x"] * x + u + v
                 rows.append({"y": logistic(r, eta), "x": x, "g": f"a{outer}", "c": f"c{inner}"})
     return truth, rows
 
 
 def small_sd_counts(r):
-    truth = {"intercept": r.gauss(1, 0.7), "x": r.gauss(0, 0.5), "sd_g__Intercept": half_normal(r, 0.1)}
+    truth = {"(Intercept)": r.gauss(1, 0.7), "x": r.gauss(0, 0.5), "sd_g__Intercept": half_normal(r, 0.1)}
     return one_factor(r, truth, [r.randint(2, 6) for _ in range(8)], lambda eta: poisson(r, math.exp(eta)))
 
 
 def small_sd_linear(r):
-    truth = {"intercept": r.gauss(0, 1), "x": r.gauss(0, 1), "sd_g__Intercept": r.expovariate(10), "sigma": half_normal(r, 1)}
+    truth = {"(Intercept)": r.gauss(0, 1), "x": r.gauss(0, 1), "sd_g__Intercept": r.expovariate(10), "sigma": half_normal(r, 1)}
     return one_factor(r, truth, [r.randint(2, 6) for _ in range(8)], lambda eta: r.gauss(eta, truth["sigma"]))
 
 
 def negative_binomial(r):
     """Six to ten groups. Counts are Poisson with means drawn from gamma distributions of shape phi."""
-    truth = {"intercept": r.gauss(1, 0.7), "x": r.gauss(0, 0.5), "sd_g__Intercept": r.gammavariate(4, 0.25), "phi": r.gammavariate(3, 1)}
+    truth = {"(Intercept)": r.gauss(1, 0.7), "x": r.gauss(0, 0.5), "sd_g__Intercept": r.gammavariate(4, 0.25), "phi": r.gammavariate(3, 1)}
     return one_factor(r, truth, [r.randint(2, 6) for _ in range(r.randint(6, 10))],
                       lambda eta: poisson(r, math.exp(eta) * r.gammavariate(truth["phi"], 1 / truth["phi"])))
 
@@ -107,7 +107,7 @@ def of_rows(loglik):
     def total(at, rows):
         out = 0.0
         for row in rows:
-            eta = at["intercept"] + at["x"] * row["x"] + at[f"r_g[{row['g']},Intercept]"]
+            eta = at["(Intercept)"] + at["x"] * row["x"] + at[f"r_g[{row['g']},Intercept]"]
             if "c" in row:
                 eta += at[f"r_g:c[{row['g']}:{row['c']},Intercept]"]
             out += loglik(at, row["y"], eta)
@@ -117,7 +117,7 @@ def of_rows(loglik):
 
 COUNTS = ["--prior", "normal(0,0.5)", "--prior-intercept", "normal(1,0.7)"]
 OTHERS = ["--prior", "normal(0,1)", "--prior-intercept", "normal(0,1)"]
-ONE_FACTOR = ["intercept", "x", "sd_g__Intercept", "r_g[a0,Intercept]", "loglik"]
+ONE_FACTOR = ["(Intercept)", "x", "sd_g__Intercept", "r_g[a0,Intercept]", "loglik"]
 
 MODELS = {
     "two_counts": {
@@ -139,7 +139,7 @@ MODELS = {
         "loglik": of_rows(logistic_loglik),
         "formula": "y ~ x + (1 | g/c)",
         "options": ["--family", "bernoulli", *OTHERS, "--prior-sd", "normal(0,1)"],
-        "quantities": ["intercept", "x", "sd_g__Intercept", "sd_g:c__Intercept", "r_g[a0,Intercept]", "r_g:c[a0:c0,Intercept]", "loglik"],
+        "quantities": ["(Intercept)", "x", "sd_g__Intercept", "sd_g:c__Intercept", "r_g[a0,Intercept]", "r_g:c[a0:c0,Intercept]", "loglik"],
     },
     "small_sd_counts": {
         "draw": small_sd_counts,

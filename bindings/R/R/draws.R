@@ -1,5 +1,5 @@
-# Draws and their summaries. Parameters have the names of the command line, except for the intercept and for parameters with the name
-# of a column, which get a number: sigma.1. The kind of a parameter does not depend on its name: parts_of.
+# Draws and their summaries. Parameters have the names of the command line, except for parameters with the name of a column, which get
+# a number: sigma.1. The kind of a parameter does not depend on its name: parts_of.
 
 # The kind of each parameter: "fixed", "sd", "cor", "effect" or "auxiliary" such as sigma.
 parts_of <- function(fit) fit$part
@@ -10,12 +10,6 @@ parameter_parts <- function(kinds, family) {
     part <- unname(known[kinds])
     part[is.na(part)] <- if (any(!is.na(part)) || family == "cumulative") "auxiliary" else "fixed"
     part
-}
-
-final_names <- function(names, kinds) {
-    own <- kinds == "intercept" | all(kinds == "")
-    names[own] <- sub("^intercept$", "(Intercept)", names[own])
-    make.unique(names)
 }
 
 # Draws of an auxiliary parameter by its name; NULL: the model has none.

@@ -183,7 +183,7 @@ fit_of <- function(path, report, made) {
     kinds <- attr(figures, "part")
     attr(figures, "part") <- NULL
     called <- stripped(rownames(figures), made$recipe)
-    rownames(figures) <- final_names(called, kinds)
+    rownames(figures) <- make.unique(called)
     dimnames(draws) <- list(NULL, NULL, rownames(figures))
     bytes <- readBin(path, "raw", file.size(path))
     structure(c(made, report, list(draws = draws, figures = figures, called = called, part = parameter_parts(kinds, made$word), run = bytes)), class = "sbps")

@@ -17,7 +17,7 @@ from .errors import BadArg
 DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, BOOL, STRING, LEVEL = range(13)
 TYPE_OF_NUMPY = {"f8": DOUBLE, "f4": FLOAT, "i1": INT8, "i2": INT16, "i4": INT32, "i8": INT64, "u1": UINT8,
                  "u2": UINT16, "u4": UINT32, "u8": UINT64, "b1": BOOL}
-LEVELS_OF_BOOL = ("false", "true")
+LEVELS_OF_BOOL = ("FALSE", "TRUE")
 INT64_MAX = 2**63 - 1
 
 

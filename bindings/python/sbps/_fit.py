@@ -45,7 +45,7 @@ class Fit:
     >>> y = [int((i * 7919) % 100 < 50 + 30 * v) for i, v in enumerate(x)]
     >>> fit = sbps.fit("y ~ x", {"x": x, "y": y}, family="bernoulli", seed=1, ess=200)
     >>> fit.names
-    ['intercept', 'x']
+    ['(Intercept)', 'x']
     >>> fit.draws.shape[0], fit.draws.shape[2]
     (4, 2)
     >>> bool(fit.summary().loc["x", "mean"] > 0.5)
@@ -502,7 +502,7 @@ def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] =
     >>> import sbps
     >>> fit = sbps.fit("y ~ x", {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}, family="gaussian", seed=1)
     >>> fit.names
-    ['intercept', 'x', 'sigma']
+    ['(Intercept)', 'x', 'sigma']
     """
     own = model if isinstance(model, Model) else Model(model) if callable(model) else None
     if any(value is not None and not isinstance(value, str) for value in (formula, family)):

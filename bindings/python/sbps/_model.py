@@ -27,7 +27,7 @@ class Model:
     >>> t = numpy.linspace(-1, 1, 200)
     >>> fit = sbps.fit("y ~ t", {"t": t, "y": 1 + 2 * t + numpy.sin(9 * t)}, model=student, seed=1, ess=100)
     >>> fit.names
-    ['intercept', 't']
+    ['(Intercept)', 't']
     >>> bool(abs(fit.summary().loc["t", "mean"] - 2) < 0.5)
     True
     """

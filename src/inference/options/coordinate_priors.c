@@ -129,6 +129,15 @@ static bool fits(const char *pattern, const char *name)
     return !*pattern;
 }
 
+/* True if this is the name, as it is or in backticks. */
+static bool is_name(const char *written, const char *name)
+{
+    size_t length = strlen(name);
+    if (!strcmp(written, name)) return true;
+    return strlen(written) == length + 2 && written[0] == '`' && written[length + 1] == '`' &&
+           !strncmp(written + 1, name, length);
+}
+
 const prior_piece *prior_list_find(prior_list *list, const char *name)
 {
     prior_piece *rest = NULL, *pattern = NULL, *exact = NULL;
@@ -136,7 +145,7 @@ const prior_piece *prior_list_find(prior_list *list, const char *name)
         prior_piece *each = &list->piece[i];
         if (!each->name)
             rest = each;
-        else if (!strcmp(each->name, name))
+        else if (is_name(each->name, name))
             exact = each;
         else if (fits(each->name, name))
             pattern = each;
@@ -284,7 +293,7 @@ static sbps_status unknown_name(const request *r, const char *name, sbps_error *
             return fail(err, SBPS_BAD_ARG,
                         "--prior applies to coefficients only; for %s use --%s", name,
                         u->model->auxiliaries[i].option);
-    if (!strcmp(name, "intercept"))
+    if (!strcmp(name, "intercept") || !strcmp(name, "(Intercept)"))
         return fail(
             err, SBPS_BAD_ARG,
             "--prior applies to coefficients only; for the intercept use --prior-intercept");

@@ -368,7 +368,7 @@ sbps_status formula_design_place(design *g, sbps_error *err)
     if (status == SBPS_OK) status = formula_fit(f, g->all, err);
     if (status != SBPS_OK) return status;
     g->r->intercept = d->intercept;
-    if (d->intercept) status = add_column(g->r, "intercept", NULL, NULL, NULL, err);
+    if (d->intercept) status = add_column(g->r, d->names[0], NULL, NULL, NULL, err);
     for (size_t t = 0; status == SBPS_OK && t < d->terms.terms; t++)
         status = add_term_columns(g, d, &d->term[t], err);
     return status;

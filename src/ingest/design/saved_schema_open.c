@@ -83,7 +83,7 @@ static sbps_status use_column(const saved_schema *b, column_schema *p, size_t i,
     use->levels = levels_create();
     bool ready = use->levels && add_levels(use->levels, target ? b->label : c->level,
                                            target ? b->labels : c->levels);
-    if (ready && !target) use->levels->numbers = c->levels;
+    if (ready && !target) use->levels->known = c->levels;
     return ready ? SBPS_OK : fail_memory(err);
 }
 

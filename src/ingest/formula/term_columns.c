@@ -235,10 +235,19 @@ static sbps_status code_term(formula *f, formula_design *d, size_t t, bool *firs
 
 /* ---- names ---- */
 
+/* A level of a category as R names it: TRUE and FALSE however a file spells them. */
+static const char *category_level(const formula_column *c, size_t level)
+{
+    bool logical =
+        c->levels == 2 && is_truth(c->level[0], false) && is_truth(c->level[1], true);
+    if (logical) return level ? "TRUE" : "FALSE";
+    return c->level[level];
+}
+
 static const char *level_name(formula *f, const variable *v, size_t level)
 {
     if (v->place) return v->level[level];
-    if (v->column != SIZE_MAX) return f->column[v->column].level[level];
+    if (v->column != SIZE_MAX) return category_level(&f->column[v->column], level);
     return v->kind->level_name(v->self, level, &f->pool);
 }
 

@@ -102,7 +102,7 @@ static field_state nothing_text(const field *f, size_t i, char *buffer, cell_tex
 
 static field_state give_truth(bool value, cell_text *out)
 {
-    return value ? give_text("true", 4, out) : give_text("false", 5, out);
+    return value ? give_text("TRUE", 4, out) : give_text("FALSE", 5, out);
 }
 
 static field_state bits_text(const field *f, size_t i, char *buffer, cell_text *out)

@@ -7,6 +7,7 @@
 #include "ingest/schema/levels.h"
 
 #include "core/decimal.h"
+#include "core/text.h"
 #include "ingest/schema/number.h"
 #include <math.h>
 #include <stdio.h>
@@ -84,6 +85,14 @@ static bool add_level(levels *l, const char *begin, size_t length)
     return true;
 }
 
+/* Returns whether two texts are spellings of one level: of a number, or of true or false. */
+static bool same_level(const char *a, const char *b)
+{
+    for (int value = 0; value < 2; value++)
+        if (is_truth(a, value) && is_truth(b, value)) return true;
+    return same_decimal(a, b);
+}
+
 bool levels_code(levels *l, const char *begin, const char *end, size_t *code)
 {
     size_t length = (size_t)(end - begin);
@@ -92,9 +101,9 @@ bool levels_code(levels *l, const char *begin, const char *end, size_t *code)
     if (*slot == 0) {
         if (!add_level(l, begin, length)) return false;
         *slot = l->count;
-        /* A new spelling of a known number is joined with it. */
-        for (size_t k = 0; k < l->numbers && !l->item[l->count - 1].joined; k++)
-            if (same_decimal(l->item[k].text, l->item[l->count - 1].text))
+        /* A new spelling of a known level is joined with it. */
+        for (size_t k = 0; k < l->known && !l->item[l->count - 1].joined; k++)
+            if (same_level(l->item[k].text, l->item[l->count - 1].text))
                 l->item[l->count - 1].joined = k + 1;
     }
     *code = *slot - 1;
@@ -301,19 +310,19 @@ void levels_rank_joined(const levels *l, size_t *rank)
         if (l->item[code].joined) rank[code] = rank[l->item[code].joined - 1];
 }
 
-size_t level_names(const char *text, locale_t c_locale, char name[LEVEL_NAMES][LEVEL_NAME])
+size_t level_names(const char *spelling, locale_t c_locale, char name[LEVEL_NAMES][LEVEL_NAME])
 {
     double value;
     size_t count = 0;
-    const char *end = number_read(text, c_locale, &value);
-    if (!end || *end || !isfinite(value) || !same_decimal(text, text)) return 0;
+    const char *end = number_read(spelling, c_locale, &value);
+    if (!end || *end || !isfinite(value) || !same_decimal(spelling, spelling)) return 0;
     number_shown shown15 = number_as_written(value, 15);
     bool whole = value == floor(value) && fabs(value) < 1e18;
-    bool same = same_decimal(shown15.text, text);
+    bool same = same_decimal(shown15.text, spelling);
     if (same) snprintf(name[count++], LEVEL_NAME, "%s", shown15.text);
     if (whole) {
         snprintf(name[count], LEVEL_NAME, "%.0f", value);
-        count += same_decimal(name[count], text);
+        count += same_decimal(name[count], spelling);
     }
     if (whole && !same) snprintf(name[count++], LEVEL_NAME, "%s", shown15.text);
     return count;

@@ -16,10 +16,10 @@ typedef struct {
 typedef struct {
     level *item; /* by code */
     size_t count, capacity;
-    size_t numbers; /* new texts are compared as numbers with the first `numbers` levels */
-    bool listed;    /* the caller gave the levels in their order, which is that of the codes */
-    size_t *slot;   /* hash table: code + 1, 0 when free */
-    size_t slots;   /* a power of two */
+    size_t known; /* new texts are compared with other spellings of the first `known` levels */
+    bool listed;  /* the caller gave the levels in their order, which is that of the codes */
+    size_t *slot; /* hash table: code + 1, 0 when free */
+    size_t slots; /* a power of two */
 } levels;
 
 /* Returns an empty set; NULL: no memory. */
@@ -54,6 +54,6 @@ enum { LEVEL_NAMES = 3, LEVEL_NAME = 40 };
 
 /* Writes other spellings of a level that is a number: R's, the number in full, and what version
  * 0.1.0 wrote for whole numbers of more than 15 digits. Returns how many. */
-size_t level_names(const char *text, locale_t c_locale, char name[LEVEL_NAMES][LEVEL_NAME]);
+size_t level_names(const char *spelling, locale_t c_locale, char name[LEVEL_NAMES][LEVEL_NAME]);
 
 #endif

@@ -128,11 +128,12 @@ static void network_name(const void *self, size_t j, size_t size, char *text)
     size_t layer, unit, input;
     layers_locate(net, j, &layer, &unit, &input);
     if (layer + 1 < net->count || !net->top->classes) unit++;
+    char *const *columns = net->data->table.names;
     if (layer == 0)
-        snprintf(text, size, "l1:%zu:%s", unit,
-                 net->data->table.names ? net->data->table.names[input] : "column");
+        snprintf(text, size, "l1:%zu:%s", unit, columns ? columns[input] : "column");
     else if (input == 0)
-        snprintf(text, size, "l%zu:%zu:intercept", layer + 1, unit);
+        snprintf(text, size, "l%zu:%zu:%s", layer + 1, unit,
+                 columns && net->data->intercept ? columns[0] : "intercept");
     else
         snprintf(text, size, "l%zu:%zu:u%zu", layer + 1, unit, input);
 }

@@ -80,7 +80,8 @@ static const char *part_of(const result *r, size_t j)
 {
     const char *name = r->names[j] ? r->names[j] : "";
     const char *of = r->column[j] ? r->column[j] : "", *last = strrchr(name, ':');
-    bool named = !strcmp(last ? last + 1 : name, "intercept");
+    const char *own = last ? last + 1 : name;
+    bool named = !strcmp(own, "intercept") || !strcmp(own, "(Intercept)");
     if (!isnan(r->column_mean[j])) return named && !*of ? "intercept" : "coefficient";
     if (!r->info.formula || !strchr(r->info.formula, '|')) return "";
     if (!strncmp(name, "r_", 2) && strchr(name, '[')) return "effect";
