@@ -212,7 +212,7 @@ static struct ArrowArray *make_values(producer *p, const char *format, const cha
     else if (*format == 'b') {
         uint8_t *bits = calloc((n + pad + 7) / 8 + 1, 1);
         for (size_t i = 0; i < n; i++)
-            if (cell[i] && !strcmp(cell[i], "true"))
+            if (cell[i] && !strcmp(cell[i], "TRUE"))
                 bits[(i + pad) / 8] |= (uint8_t)(1 << (i + pad) % 8);
         a->buffers[1] = bits;
     } else {
