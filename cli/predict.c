@@ -3,6 +3,7 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/run_rows.h"
 #include <errno.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@ enum { DRAWS_USUAL = 1000 }; /* default of --max-draws */
 
 /* What the child process needs. */
 typedef struct {
-    const char *run, *data; /* file names */
+    const arguments *args;
+    const char *run; /* its file name */
     sbps_prediction how;
 } predict_request;
 
@@ -52,8 +54,11 @@ static sbps_status predict(const void *self, sbps_error *err)
     const predict_request *r = self;
     sbps_result *result = NULL;
     sbps_predicted done = {.struct_size = sizeof done};
+    const char *data = NULL;
     sbps_status status = sbps_result_read(r->run, &result, err);
-    if (status == SBPS_OK) status = sbps_predict(result, r->run, r->data, &r->how, &done, err);
+    if (status == SBPS_OK) status = run_rows(r->args, 1, result, &data, err);
+    if (status == SBPS_OK) status = files_check(r->args, NULL, data, err);
+    if (status == SBPS_OK) status = sbps_predict(result, r->run, data, &r->how, &done, err);
     if (status == SBPS_OK) print_prediction_counts(r, &done);
     sbps_result_destroy(result);
     return status;
@@ -61,7 +66,7 @@ static sbps_status predict(const void *self, sbps_error *err)
 
 static int predict_run(const arguments *args)
 {
-    size_t seed, threads, max_draws;
+    size_t seed, threads, max_draws, runs;
     double interval;
     sbps_error err = {0};
     const char *path = flag_value(args, "output", NULL);
@@ -70,7 +75,8 @@ static int predict_run(const arguments *args)
         !flag_count_value(args, "threads", 0, 0, &threads) ||
         !flag_fraction_value(args, "interval", 0.9, &interval))
         return CODE_USAGE;
-    predict_request r = {.run = args->operands[0], .data = args->operands[1]};
+    predict_request r = {.args = args, .run = args->operands[0]};
+    const char *named = args->operand_count > 1 ? args->operands[1] : NULL;
     r.how = (sbps_prediction){.struct_size = sizeof r.how,
                               .kind = flag_value(args, "kind", "mean"),
                               .new_levels = flag_value(args, "new-levels", "error"),
@@ -82,7 +88,8 @@ static int predict_run(const arguments *args)
                               .path = path && strcmp(path, "-") ? path : NULL,
                               .take = write_out,
                               .encoding = flag_value(args, "encoding", NULL)};
-    sbps_status status = files_check(args, NULL, r.data, &err);
+    sbps_status status = run_operands(args, 1, &runs, &err);
+    if (status == SBPS_OK) status = files_check(args, NULL, named, &err);
     if (status == SBPS_OK) status = guard(r.run, predict, &r, &err);
     return report_status(status, &err);
 }
@@ -116,19 +123,19 @@ static const sbps_option_info predict_flags[] = {
 
 const command command_predict = {
     .name = "predict",
-    .operands = "RUN.nc NEW.csv [--kind KIND] [-o FILE]",
+    .operands = "RUN.nc [NEW.csv] [--kind KIND] [-o FILE]",
     .summary = "Predict new rows: mean, sd and quantiles of each.",
     .detail =
         "RUN.nc was written by `sbps sample -o RUN.nc` and records how its columns were coded: "
-        "NEW.csv "
-        "needs the columns that the model uses, in any order, and may have others. -: standard "
+        "NEW.csv needs the columns that the model uses, in any order, and may have others; "
+        "without it the rows of the file that the run records are predicted. -: standard "
         "input. Each row gives a line `row,mean,sd,q5,q50,q95`; models of classes give a line "
         "for "
         "each class.\n\n"
         "Tables of any length are processed as a stream, on all processors.",
-    .min_operands = 2,
+    .min_operands = 1,
     .max_operands = 2,
-    .missing = "a file name is missing; usage: sbps predict RUN.nc NEW.csv",
+    .missing = "the run file is missing; usage: sbps predict RUN.nc [NEW.csv]",
     .flags = predict_flags,
     .flag_count = sizeof predict_flags / sizeof *predict_flags,
     .outputs = (const char *const[]){"output", NULL},

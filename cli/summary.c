@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/run_rows.h"
 
 /* What the child process needs. */
 typedef struct {
@@ -156,8 +157,9 @@ enum { DRAWS_MAX = 4000 }; /* used for predictive checks */
 
 typedef struct {
     const char *path;
-    const char *data; /* NULL: the run alone */
-    const char *page; /* NULL: standard output */
+    const char *data;     /* NULL: the run alone */
+    const char *page;     /* NULL: standard output */
+    const char *encoding; /* of the data; NULL: UTF-8 */
 } page_request;
 
 /* Reads the run and writes its page, for guard(). */
@@ -168,8 +170,11 @@ static sbps_status write_page(const void *self, sbps_error *err)
     char *text = NULL;
     sbps_status status = sbps_result_read(r->path, &result, err);
     if (status == SBPS_OK) {
-        static const sbps_scoring how = {
-            .struct_size = sizeof how, .rows = SIZE_MAX, .max_draws = DRAWS_MAX, .seed = 1};
+        const sbps_scoring how = {.struct_size = sizeof how,
+                                  .rows = SIZE_MAX,
+                                  .max_draws = DRAWS_MAX,
+                                  .seed = 1,
+                                  .encoding = r->encoding};
         status = sbps_result_page(result, r->path, r->data, &how, &text, err);
     }
     if (status == SBPS_OK && r->page) status = sbps_text_write(text, r->page, err);
@@ -182,16 +187,20 @@ static sbps_status write_page(const void *self, sbps_error *err)
 static int report_run(const arguments *args)
 {
     sbps_error err = {0};
-    const page_request r = {args->operands[0],
-                            args->operand_count > 1 ? args->operands[1] : NULL,
-                            flag_value(args, "output", NULL)};
-    sbps_status status = files_check(args, NULL, r.data, &err);
+    size_t runs;
+    const page_request r = {
+        args->operands[0], args->operand_count > 1 ? args->operands[1] : NULL,
+        flag_value(args, "output", NULL), flag_value(args, "encoding", NULL)};
+    sbps_status status = run_operands(args, 1, &runs, &err);
+    if (status == SBPS_OK) status = files_check(args, NULL, r.data, &err);
     if (status == SBPS_OK) status = guard(r.path, write_page, &r, &err);
     return report_status(status, &err);
 }
 
 static const sbps_option_info report_flags[] = {
     {"output", "FILE", "", "Output", "Write the page to FILE instead of standard output."},
+    {"encoding", "utf-8|latin1|windows-1252", "utf-8", "Output",
+     "Character encoding of DATA.csv."},
 };
 
 const command command_report = {
@@ -213,7 +222,7 @@ const command command_report = {
     .max_operands = 2,
     .missing = "the run file is missing; usage: sbps report RUN.nc -o PAGE.html",
     .flags = report_flags,
-    .flag_count = 1,
+    .flag_count = 2,
     .outputs = (const char *const[]){"output", NULL},
     .reads_run = true,
     .run = report_run,

@@ -171,7 +171,7 @@ head -n 2 table.csv >single.csv
 try 'one row'           1 '' 'single.csv: at least two rows without missing cells are needed' "$sbps" check linear.nc single.csv
 try 'no such file'      1 '' 'none.csv: No such file' "$sbps" check linear.nc none.csv
 try 'no run'            1 '' 'table.csv: not a run file of sbps' "$sbps" check table.csv table.csv
-try 'a file missing'    2 '' 'usage: sbps check RUN.nc DATA.csv' "$sbps" check linear.nc
+try 'a file missing'    2 '' 'usage: sbps check RUN.nc \[DATA.csv\]' "$sbps" check
 "$sbps" sample --model banana --ess 60 --progress off -o banana.nc >/dev/null 2>&1
 try 'a density'         1 '' 'banana.nc: the file contains no design' "$sbps" check banana.nc table.csv
 

@@ -126,7 +126,7 @@ try 'a header alone'      1 '' 'header.csv: the table has no rows' "${predict[@]
 try 'no such file'        1 '' 'none.csv: No such file' "${predict[@]}" linear.nc none.csv
 try 'no run'              1 '' 'table.csv: not a run file of sbps' "${predict[@]}" table.csv table.csv
 try 'another kind'        2 '' "--kind: unknown value 'mode'" "${predict[@]}" linear.nc table.csv --kind mode
-try 'a file missing'      2 '' 'usage: sbps predict RUN.nc NEW.csv' "${predict[@]}" linear.nc
+try 'a file missing'      2 '' 'usage: sbps predict RUN.nc \[NEW.csv\]' "${predict[@]}"
 try 'output is the data'  2 '' '--output: table.csv is the data file' "${predict[@]}" linear.nc table.csv -o table.csv
 "$sbps" convert table.csv table.tbl --target y --features x,z >/dev/null 2>&1
 "$sbps" convert table.csv other.tbl --target y --features x,t >/dev/null 2>&1

@@ -1,5 +1,10 @@
 # Leave-one-out and comparisons: the library's report, and objects of the package loo.
-sbps_loo <- function(fit, seed = 1) as_text(text_of(fit, "loo", whole(seed, "seed"), rows = TRUE))
+# group: a grouping factor, whose levels are left out one by one instead of rows.
+sbps_loo <- function(fit, seed = 1, group = NULL) {
+    if (!is.null(group) && !(is.character(group) && length(group) == 1 && !is.na(group)))
+        raise("SBPS_BAD_ARG", "group: expected the name of a grouping factor")
+    as_text(text_of(fit, "loo", whole(seed, "seed"), rows = TRUE, group = if (is.null(group)) "" else group))
+}
 
 loo.sbps <- function(x, ...) {
     need("loo", "loo")

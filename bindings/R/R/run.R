@@ -15,7 +15,8 @@ with_rows <- function(fit, data, use) {
     with_run_file(fit, function(run) use(run, data))
 }
 
-text_of <- function(fit, what, seed = 1, rows = FALSE, data = NULL) {
+text_of <- function(fit, what, seed = 1, rows = FALSE, data = NULL, group = "") {
+    what <- c(what, group)
     how <- c(as.double(seed), 0)
     if (!rows) return(result_or_error(with_run_file(fit, function(run) .Call(r_text, run, what, NULL, how))))
     result_or_error(with_rows(fit, data, function(run, path) .Call(r_text, run, what, path, how)))

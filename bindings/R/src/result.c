@@ -135,22 +135,25 @@ static text_maker *find_maker(const char *name)
     return NULL;
 }
 
-/* what: one of the above; data: rows or NULL; how: seed, threads. */
+/* what: one of the above, and the grouping factor of leave-one-group-out ("": none); data: rows or NULL; how: seed,
+ * threads. */
 SEXP r_text(SEXP run, SEXP what, SEXP data, SEXP how)
 {
     sbps_error err = {0};
     sbps_result *r = NULL;
     char *text = NULL;
-    want_vector(what, STRSXP, 1, "what");
+    want_vector(what, STRSXP, 2, "what");
     want_vector(how, REALSXP, 2, "how");
     text_maker *make = find_maker(utf8(STRING_ELT(what, 0)));
+    const char *group = utf8(STRING_ELT(what, 1));
     row_set rows;
     rows_given(data, &rows);
     text_request q = {.run = only_text(run), .data = rows.name};
     q.how = (sbps_scoring){.struct_size = sizeof q.how,
                            .seed = (uint64_t)REAL(how)[0],
                            .threads = (unsigned)REAL(how)[1],
-                           .frame = rows.in_memory ? &rows.frame : NULL};
+                           .frame = rows.in_memory ? &rows.frame : NULL,
+                           .group = *group ? group : NULL};
     if (!make) Rf_error("no text is called '%s'", only_text(what));
     sbps_status status = open_run(run, &r, &err);
     q.result = r;

@@ -364,12 +364,12 @@ class Fit:
         return self._on_rows("score", table, None, max_draws, seed, threads)
 
     def loo(self, data: Any = None, *, names: Optional[Sequence[str]] = None, rows: Optional[int] = None,
-            max_draws: int = DRAWS_SCORED, seed: int = 1, threads: int = 0) -> Report:
+            max_draws: int = DRAWS_SCORED, seed: int = 1, threads: int = 0, group: Optional[str] = None) -> Report:
         """Leave-one-out on the fit's own table, as `sbps loo` prints it; see docs/loo.md.
 
         data: the table, if it is not that of the fit. rows: the number of rows to evaluate; 0: all; None: all where
-        that is cheap, else a sample."""
-        return self._on_rows("loo", self._own(data, names), rows, max_draws, seed, threads)
+        that is cheap, else a sample. group: a grouping factor, whose levels are left out one by one instead of rows."""
+        return self._on_rows("loo", self._own(data, names), rows, max_draws, seed, threads, group)
 
     def check(self, data: Any = None, *, names: Optional[Sequence[str]] = None, rows: Optional[int] = None,
               max_draws: int = DRAWS_SCORED, seed: int = 1, threads: int = 0) -> Report:
@@ -397,8 +397,11 @@ class Fit:
         return Report(render(lib.JSON), lambda: render(lib.TEXT))
 
 
-def scoring(table: Any, rows: Optional[int], max_draws: int, seed: int, threads: int) -> lib.Scoring:
-    return lib.Scoring(frame=table, **counts(rows=lib.SIZE_MAX if rows is None else rows, max_draws=max_draws,
+def scoring(table: Any, rows: Optional[int], max_draws: int, seed: int, threads: int,
+            group: Optional[str] = None) -> lib.Scoring:
+    if group is not None and not (isinstance(group, str) and group):
+        raise BadArg(f"group: {group!r} is not the name of a grouping factor")
+    return lib.Scoring(frame=table, group=None if group is None else group.encode("utf-8"), **counts(rows=lib.SIZE_MAX if rows is None else rows, max_draws=max_draws,
                                              seed=seed, threads=threads))
 
 

@@ -98,7 +98,7 @@ class Predicted(Sized):
 
 class Scoring(Sized):
     _fields_ = [("struct_size", c_size_t), ("rows", c_size_t), ("max_draws", c_size_t), ("seed", c_uint64), ("threads", c_uint),
-                ("encoding", c_char_p), ("frame", POINTER(Frame))]
+                ("encoding", c_char_p), ("frame", POINTER(Frame)), ("group", c_char_p)]
 
 
 TEXT_OUT = POINTER(c_void_p)  # a string that sbps_free releases

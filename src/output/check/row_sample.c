@@ -270,6 +270,7 @@ static sbps_status read_with_loo(row_sample *s, const char *run, const char *dat
                                  loo *left_out, sbps_error *err)
 {
     loo_choice choice = loo_choice_of(how);
+    choice.group = NULL;
     choice.second_sample = reading;
     sbps_status status = loo_make(s->f->r, run, data, &choice, left_out, err);
     s->all = left_out->places;
@@ -283,7 +284,8 @@ static sbps_status sample_in_one_pass(row_collector *g, const char *run, const c
                                       const sbps_scoring *how, loo *left_out, sbps_error *err)
 {
     const row_stream all = stream_of(g, data, how);
-    const loo_choice choice = loo_choice_of(how);
+    loo_choice choice = loo_choice_of(how);
+    choice.group = NULL;
     sbps_status status = read_alone(g->s, &all, err);
     if (status != SBPS_OK || !left_out) return status;
     return loo_make(g->s->f->r, run, data, &choice, left_out, err);

@@ -265,3 +265,28 @@ sbps_status effects_add(const predictor_draws *f, const encoded_row *s, double *
     }
     return status;
 }
+
+/* ---- terms one by one ---- */
+
+const double *effects_spread(const predictor_draws *f, size_t t, size_t s)
+{
+    const effect_term *e = &f->effects->term[t];
+    return e->spread + s * e->count * e->count;
+}
+
+sbps_status effects_known(const predictor_draws *f, size_t t, const char *group,
+                          const double **out, sbps_error *err)
+{
+    const effect_term *e = &f->effects->term[t];
+    char name[LEVEL_NAMES][LEVEL_NAME];
+    sbps_status status = find_level(f, t, &group, name, &out[0], err);
+    if (status == SBPS_OK && !out[0])
+        return fail(
+            err, SBPS_BAD_DATA,
+            "%s: the file contains no draws of the effects of '%s', whose levels occur in "
+            "several groups: run `sbps sample` with --ranef all",
+            f->path, show_name(e->factor).text);
+    for (size_t a = 1; status == SBPS_OK && a < e->count; a++)
+        status = find_effect(f, e, group, saved_schema_effect(f->b, t, a), &out[a], err);
+    return status;
+}

@@ -16,6 +16,7 @@
  * Magnusson, Andersen, Jonasson, Vehtari (2020), Leave-one-out cross-validation for Bayesian
  * model comparison in large data, AISTATS, PMLR 108. */
 #include "output/predict/loo.h"
+#include "output/predict/loo_group.h"
 #include "output/predict/predict.h"
 
 #include "core/memory.h"
@@ -91,17 +92,15 @@ typedef struct {
     bool first; /* surrogates of all rows; else (1) */
 } loo_pass;
 
-/* (1) for one row; `l` holds its log likelihood by every draw. */
-static row_loo weigh_row(const loo_pass *p, unsigned worker, const double *l)
+loo_weight loo_weigh(const kernels *k, size_t n, const double *l, double *weight,
+                     ranked_weight *ranked)
 {
-    const kernels *k = p->f->k;
-    size_t n = p->f->draws;
-    double *weight = p->log_weight[worker], *density = weight + n;
+    double *density = weight + n;
     double low = INFINITY, top = -INFINITY, sum = 0.0, weight_sum = 0.0;
     for (size_t s = 0; s < n; s++) weight[s] = -l[s];
     for (size_t s = 0; s < n; s++) low = fmin(low, weight[s]);
-    row_loo row = {.lpd = log_mean_exp(k, n, l), .complete = true};
-    row.k = pareto_smooth(n, weight, p->ranked[worker]);
+    loo_weight row = {.lpd = log_mean_exp(k, n, l)};
+    row.k = pareto_smooth(n, weight, ranked);
     for (size_t s = 0; s < n; s++) top = fmax(top, weight[s]);
     /* a row without influence: equal weights have no tail to be estimated */
     if (isinf(row.k) && top - low < ALIKE) row.k = 0.0;
@@ -112,8 +111,15 @@ static row_loo weigh_row(const loo_pass *p, unsigned worker, const double *l)
         weight_sum += weight[s];
         sum += weight[s] * density[s];
     }
-    row.loglik = row.lpd + log(sum / weight_sum);
+    row.elpd = row.lpd + log(sum / weight_sum);
     return row;
+}
+
+/* (1) for one row; `l` holds its log likelihood by every draw. */
+static row_loo weigh_row(const loo_pass *p, unsigned worker, const double *l)
+{
+    loo_weight w = loo_weigh(p->f->k, p->f->draws, l, p->log_weight[worker], p->ranked[worker]);
+    return (row_loo){.loglik = w.elpd, .lpd = w.lpd, .k = w.k, .complete = true};
 }
 
 /* Evaluates the rows of a block, on any thread. */
@@ -361,6 +367,7 @@ sbps_status loo_make(const result *r, const char *run, const char *data,
     sbps_status status = text_encoding_read(choice->encoding, &encoding, err);
     if (status == SBPS_OK) status = refuse_prior_only(r, run, err);
     if (status != SBPS_OK) return status;
+    if (choice->group) return loo_make_groups(r, run, data, choice, out, err);
     status = predictor_draws_open(r, run, (predictor_options){.max_draws = choice->max_draws},
                                   &f, err);
     if (status != SBPS_OK) return status;
@@ -463,7 +470,8 @@ loo_choice loo_choice_of(const sbps_scoring *how)
                         .seed = how->seed,
                         .threads = how->threads,
                         .encoding = how->encoding,
-                        .frame = how->frame};
+                        .frame = how->frame,
+                        .group = how->group};
 }
 
 void loo_clear(loo *l)
@@ -474,5 +482,8 @@ void loo_clear(loo *l)
     free(l->lpd);
     free(l->k);
     free(l->surrogate);
+    free_texts(l->level, l->count);
+    free(l->size);
+    free(l->group);
     *l = (loo){0};
 }

@@ -3,6 +3,8 @@
 #ifndef OUTPUT_LOO_H
 #define OUTPUT_LOO_H
 
+#include "linalg/kernels.h"
+#include "linalg/pareto.h"
 #include "output/predict/row_stream.h"
 
 struct predictor_draws;
@@ -62,6 +64,12 @@ typedef struct loo {
     size_t draws;
     size_t lacking; /* rows left out for missing cells */
     rows_identity identity;
+    /* Leave-one-group-out: `rows` above are groups, in the order of their first rows. */
+    char *group;           /* the factor; NULL: rows are left out */
+    char **level;          /* names of the groups */
+    size_t *size;          /* rows of each */
+    size_t table_rows;     /* of all groups */
+    double integral_error; /* of log densities of the worst group, if by Monte Carlo */
 } loo;
 
 typedef struct {
@@ -73,7 +81,16 @@ typedef struct {
     const char *encoding;            /* of the text; NULL: UTF-8 */
     const sbps_frame *frame;         /* instead of a file; NULL: none */
     const row_stream *second_sample; /* drawn during the same reading, if that has two passes */
+    const char *group; /* factor whose levels are left out one by one; NULL: rows are */
 } loo_choice;
+
+/* (1) of loo.c for one row or group. */
+typedef struct {
+    double elpd, lpd, k;
+} loo_weight;
+/* l: log likelihood by every draw; scratch: 2 * draws. */
+loo_weight loo_weigh(const kernels *k, size_t draws, const double *l, double *scratch,
+                     ranked_weight *ranked);
 
 /* Computes leave-one-out of a run on the rows of `data`. Call loo_clear in every case. */
 sbps_status loo_make(const result *r, const char *run, const char *data,

@@ -264,6 +264,7 @@ sbps_status block_put(const predictor_draws *f, row_block *b, size_t i, const en
     b->y[i] = s->y;
     b->weight[i] = s->weight;
     b->trials[i] = s->trials;
+    if (f->keep) return f->keep(f->keep_self, b->index[i], s, err);
     return effects_add(f, s, eta, err);
 }
 

@@ -44,6 +44,9 @@ typedef struct predictor_draws {
     uint64_t seed;
     bool point;      /* a single draw: the mean of all */
     bool new_levels; /* effects of levels that the run did not have are drawn from N(0, S) */
+    /* Called for each complete row that is put into a block, from several threads; NULL: not. */
+    sbps_status (*keep)(void *self, size_t index, const encoded_row *s, sbps_error *err);
+    void *keep_self;
 } predictor_draws;
 
 typedef struct {
@@ -102,6 +105,12 @@ void effects_close(predictor_effects *e);
 /* Adds the effects of a row's groups to its eta; fails for a level without effects. */
 sbps_status effects_add(const predictor_draws *f, const encoded_row *s, double *eta,
                         sbps_error *err);
+
+/* With new_levels: the lower Cholesky factor of S of term t at draw s, row by row. */
+const double *effects_spread(const predictor_draws *f, size_t t, size_t s);
+/* Sets out[a] to the S draws of each effect of a level of term t; fails if the run has none. */
+sbps_status effects_known(const predictor_draws *f, size_t t, const char *group,
+                          const double **out, sbps_error *err);
 
 /* ---- responses: response_kinds.c ---- */
 

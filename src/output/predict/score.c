@@ -463,8 +463,41 @@ static void write_row_counts(text *t, const loo *l, const loo_totals *totals)
     if (l->count < l->rows) write_sampling_error(t, totals);
 }
 
+/* The lines of leave-one-group-out after the estimates. */
+static void write_groups(text *t, const loo *l)
+{
+    size_t worst[LOO_WORST_MAX], count = loo_find_worst(l, worst), above = loo_count_above(l);
+    char number[32];
+    text_add(t, "left out          one of %zu groups of ", l->rows);
+    text_name(t, l->group);
+    text_add(t, " at a time, its effects integrated out; %zu rows, %zu draws\n", l->table_rows,
+             l->draws);
+    if (l->lacking > 0) text_add(t, "missing cells     %zu rows are not used\n", l->lacking);
+    if (l->integral_error > 0.0) {
+        decimal_print(number, sizeof number, "%.1g", l->integral_error);
+        text_add(t, "integrals         by Monte Carlo; error of a log density about %s\n",
+                 number);
+    }
+    text_add(t, "\nPareto k          %zu of %zu groups above %.1f%s", above, l->count,
+             PARETO_TRUSTED, above ? ": their densities are unreliable; worst:" : "; largest:");
+    for (size_t j = 0; j < count; j++) {
+        decimal_print(number, sizeof number, "%.2f", l->k[worst[j]]);
+        text_add(t, "%s ", j ? "," : "");
+        text_name(t, l->level[worst[j]]);
+        text_add(t, " (%s)", number);
+    }
+    text_add(t, "\n");
+}
+
 static void loo_text(text *t, const loo *l, const loo_totals *totals)
 {
+    if (l->group) {
+        write_estimate(t, "elpd_logo", totals->elpd.sum, totals->elpd.error);
+        write_estimate(t, "p_logo", totals->p.sum, totals->p.error);
+        write_estimate(t, "logoic", -2.0 * totals->elpd.sum, 2.0 * totals->elpd.error);
+        write_groups(t, l);
+        return;
+    }
     write_estimate(t, "elpd_loo", totals->elpd.sum, totals->elpd.error);
     write_estimate(t, "p_loo", totals->p.sum, totals->p.error);
     write_estimate(t, "looic", -2.0 * totals->elpd.sum, 2.0 * totals->elpd.error);
@@ -472,8 +505,43 @@ static void loo_text(text *t, const loo *l, const loo_totals *totals)
     write_pareto_k(t, l);
 }
 
+/* Leave-one-group-out as JSON, with every group. */
+static void group_json(text *t, const loo *l, const loo_totals *totals)
+{
+    text_add(t, "{\"group\": ");
+    json_string(t, l->group);
+    text_add(t, ", \"groups\": %zu, \"rows\": %zu, \"rows_left_out\": %zu, \"draws\": %zu",
+             l->rows, l->table_rows, l->lacking, l->draws);
+    json_pair(t, "elpd_logo", totals->elpd.sum);
+    json_pair(t, "se_elpd_logo", totals->elpd.error);
+    json_pair(t, "p_logo", totals->p.sum);
+    json_pair(t, "se_p_logo", totals->p.error);
+    json_pair(t, "logoic", -2.0 * totals->elpd.sum);
+    json_pair(t, "se_logoic", 2.0 * totals->elpd.error);
+    json_pair(t, "khat_above", (double)loo_count_above(l));
+    json_pair(t, "khat_threshold", PARETO_TRUSTED);
+    json_pair(t, "integral_error", l->integral_error);
+    text_add(t, ", \"by_group\": [");
+    for (size_t j = 0; j < l->count; j++) {
+        text_add(t, "%s{\"level\": ", j ? ",\n  " : "\n  ");
+        json_string(t, l->level[j]);
+        json_pair(t, "rows", (double)l->size[j]);
+        json_pair(t, "elpd", l->elpd[j]);
+        json_pair(t, "p", l->lpd[j] - l->elpd[j]);
+        json_pair(t, "khat", l->k[j]);
+        text_add(t, "}");
+    }
+    text_add(t, "]");
+    identity_json(t, l->identity);
+    text_add(t, "}\n");
+}
+
 static void loo_json(text *t, const loo *l, const loo_totals *totals)
 {
+    if (l->group) {
+        group_json(t, l, totals);
+        return;
+    }
     size_t worst[LOO_WORST_MAX], count = loo_find_worst(l, worst);
     text_add(t,
              "{\"rows\": %zu, \"rows_looked_at\": %zu, \"rows_left_out\": %zu, \"draws\": %zu",
