@@ -553,7 +553,8 @@ typedef struct {
     const char *encoding; /* of the text, as in sbps_prediction */
     const sbps_frame
         *frame; /* likewise; not a stream for several runs, nor for a page by all rows */
-    const char *group; /* sbps_loo, sbps_compare: the grouping factor whose levels are left out one by one; NULL: rows */
+    const char *
+        group; /* sbps_loo, sbps_compare: the grouping factor whose levels are left out one by one; NULL: rows */
 } sbps_scoring;
 
 /* Scores of predictions of new rows with a known target: SBPS_TEXT or SBPS_JSON; see docs/score.md. Release with sbps_free,
