@@ -16,14 +16,16 @@ class Run:
     w        draws [chain, draw, parameter], at equal times
     rows     rows touched up to each draw [chain, draw]
     mean, sd, mcse, bias   per parameter, from the path
-    cpu      seconds of processor time of the whole process, set-up included; other work on the machine hardly changes it
+    cpu      seconds of processor time of the whole process, set-up included; other work on the
+        machine hardly changes it
     paths    one Path a chain, if a skeleton was requested
     trace    the observations (see docs/files.md) as a list of dictionaries, if requested"""
 
     def __init__(self, lab, data, options, skeleton, trace, limit):
         with tempfile.TemporaryDirectory(dir=lab.work) as folder:
             file = os.path.join(folder, "run.nc")
-            words = [lab.program, "sample", *([data] if data else []), *options, "--threads", "1", "--progress", "off", "-o", file]
+            words = [lab.program, "sample", *([data] if data else []), *options, "--threads", "1",
+                     "--progress", "off", "-o", file]
             words += ["--skeleton", os.path.join(folder, "path.csv")] if skeleton else []
             words += ["--trace", os.path.join(folder, "trace.csv")] if trace else []
             bound = ["prlimit", f"--cpu={limit}"] if limit else []
@@ -34,7 +36,8 @@ class Run:
                 from lab.bench import Failure
                 raise Failure(f"sbps {' '.join(words[1:])}: {complaint}")
             lab.on_main(self.read, file)
-            self.paths = read_skeleton(os.path.join(folder, "path.csv"), len(self.names)) if skeleton else None
+            self.paths = read_skeleton(os.path.join(folder, "path.csv"),
+                                       len(self.names)) if skeleton else None
             self.trace = read_trace(os.path.join(folder, "trace.csv")) if trace else None
 
     def read(self, path):
@@ -67,7 +70,8 @@ class Path:
 
     def at(self, times):
         """Positions [time, parameter]."""
-        i = numpy.clip(numpy.searchsorted(self.time, times, side="right") - 1, 0, len(self.time) - 1)
+        i = numpy.clip(numpy.searchsorted(self.time, times, side="right") - 1, 0,
+                       len(self.time) - 1)
         return self.w[i] + (times - self.time[i])[:, None] * self.u[i]
 
     def at_rows(self, rows):
@@ -75,7 +79,8 @@ class Path:
         return self.at(numpy.interp(rows, self.rows, self.time))
 
     def uniform(self, count, after=0.0):
-        """`count` positions at equal times, from the time when `after` rows had been touched to the end."""
+        """`count` positions at equal times, from the time when `after` rows had been touched to the
+        end."""
         begin = numpy.interp(after, self.rows, self.time)
         return self.at(numpy.linspace(begin, self.time[-1], count, endpoint=False))
 
@@ -88,12 +93,14 @@ class Path:
 def read_skeleton(path, dim):
     with open(path) as file:
         events = numpy.array([line.split(",", 3)[2] for line in file][1:])
-    numbers = numpy.loadtxt(path, delimiter=",", skiprows=1, ndmin=2, usecols=[0, 1, *range(3, 4 + 2 * dim)])
+    numbers = numpy.loadtxt(path, delimiter=",", skiprows=1, ndmin=2,
+                            usecols=[0, 1, *range(3, 4 + 2 * dim)])
     paths = []
     for chain in range(int(numbers[-1, 0]) + 1 if len(numbers) else 0):
         mine = numbers[:, 0] == chain
         n = numbers[mine]
-        paths.append(Path(n[:, 1], n[:, 2], events[mine] == "bounce", n[:, 3:3 + dim], n[:, 3 + dim:]))
+        paths.append(Path(n[:, 1], n[:, 2], events[mine] == "bounce", n[:, 3:3 + dim],
+                          n[:, 3 + dim:]))
     return paths
 
 
@@ -101,4 +108,5 @@ def read_trace(path):
     with open(path) as file:
         head = file.readline().strip().split(",")
         rows = [dict(zip(head, line.strip().split(","))) for line in file]
-    return [{key: cell if key == "event" else float(cell) if cell else numpy.nan for key, cell in row.items()} for row in rows]
+    return [{key: cell if key == "event" else float(cell) if cell else numpy.nan
+             for key, cell in row.items()} for row in rows]

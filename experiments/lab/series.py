@@ -30,8 +30,9 @@ def mean_error(values):
 
 
 def median_error(values):
-    """Median over runs and its standard error, from the quartiles where they are finite: lost runs, which
-    may be infinite, count but do not drown the others. Not finite if half of the runs are lost."""
+    """Median over runs and its standard error, from the quartiles where they are finite: lost runs,
+    which may be infinite, count but do not drown the others. Not finite if half of the runs are
+    lost."""
     values = numpy.sort(numpy.asarray(values, float))
     finite = values[numpy.isfinite(values)]
     middle = float(numpy.median(values)) if 2 * len(finite) > len(values) else numpy.inf
@@ -42,5 +43,6 @@ def median_error(values):
 
 
 def near_limit(pair, limit):
-    """True if a result (value, standard error) is within two standard errors of a limit: no verdict."""
+    """True if a result (value, standard error) is within two standard errors of a limit: no
+    verdict."""
     return bool(abs(pair[0] - limit) < 2 * numpy.nan_to_num(pair[1]))

@@ -11,4 +11,5 @@ def show(value, error=0.0):
 
 def markdown(head, rows):
     """A table in Markdown."""
-    return "\n".join(["| " + " | ".join(map(str, row)) + " |" for row in (head, ["---"] * len(head), *rows)])
+    return "\n".join(["| " + " | ".join(map(str, row)) + " |"
+                      for row in (head, ["---"] * len(head), *rows)])
