@@ -67,7 +67,8 @@ TEST(agreement_of_consecutive_rules_does_not_imply_accuracy)
         CHECK(target_open(options, table->data, model, &u, NULL) == SBPS_OK);
         CHECK(u->dim == 2 && posterior_hessian(u, w, factor, NULL) == SBPS_OK);
         CHECK(cholesky(2, factor));
-        CHECK(mixed_choose_nodes(u->self, table->data, w, factor, &rule, NULL) == SBPS_OK);
+        CHECK(mixed_choose_nodes(u->self, table->data, w, factor, false, &rule, NULL) ==
+              SBPS_OK);
         double error = true_error(u, w, factor);
         if (!(error <= TRUE_MAX)) {
             printf("seed %d: %zu nodes state %.4f, and are off by %.4f\n", (int)seed,

@@ -110,8 +110,8 @@ static void prepare(const grouped_spec *spec, prepared *s)
     memcpy(s->factor, s->at->hessian, d * d * sizeof *s->factor);
     CHECK(cholesky(d, s->factor));
     cells = 0;
-    CHECK(mixed_choose_nodes(s->t.u->self, s->t.data, s->at->w, s->factor, &s->rule, NULL) ==
-          SBPS_OK);
+    CHECK(mixed_choose_nodes(s->t.u->self, s->t.data, s->at->w, s->factor, false, &s->rule,
+                             NULL) == SBPS_OK);
 }
 
 static void prepared_close(prepared *s)

@@ -125,7 +125,8 @@ TEST(the_error_of_the_rule_is_at_most_the_stated_one)
         quadrature rule;
         start(&specs[s], t.u->dim, w);
         REQUIRE(find_mode(&t, w, factor));
-        REQUIRE(mixed_choose_nodes(t.u->self, t.data, w, factor, &rule, NULL) == SBPS_OK);
+        REQUIRE(mixed_choose_nodes(t.u->self, t.data, w, factor, false, &rule, NULL) ==
+                SBPS_OK);
         double error = true_error(&t, rule.nodes, w, factor);
         printf("%s, %zu groups: %zu nodes, stated %.5f, true %.5f\n", specs[s].model,
                specs[s].groups, rule.nodes, rule.error, error);
@@ -133,6 +134,62 @@ TEST(the_error_of_the_rule_is_at_most_the_stated_one)
         CHECK(error <= TIMES * rule.error + ADDED && error <= TRUE_MAX);
         grouped_close(&t);
     }
+}
+
+#define FINE ((size_t)31) /* nodes per effect that are exact for the groups below */
+
+/* As true_error, of the corrected rule; *uncorrected: of the rule without its correction. */
+static double corrected_error(const grouped *t, size_t nodes, const double *w,
+                              const double *factor, double *uncorrected)
+{
+    mixed *m = t->u->self;
+    size_t d = t->u->dim;
+    double exact[16], x[16], covariance[256], worst[2] = {0.0, 0.0},
+                                              *correction = m->correction;
+    cholesky_inverse(d, factor, covariance);
+    m->correction = NULL;
+    mean_gradient(t, FINE, w, factor, exact);
+    for (int corrected = 0; corrected < 2; corrected++) {
+        m->correction = corrected ? correction : NULL;
+        mean_gradient(t, nodes, w, factor, x);
+        for (size_t j = 0; j < d; j++) x[j] -= exact[j];
+        cholesky_solve(d, factor, x);
+        for (size_t j = 0; j < d; j++)
+            worst[corrected] = fmax(worst[corrected], fabs(x[j]) / sqrt(covariance[j * d + j]));
+    }
+    *uncorrected = worst[0];
+    return worst[1];
+}
+
+static const grouped_spec many_groups = {.model = "logistic",
+                                         .groups = 1500,
+                                         .each = 12,
+                                         .effects = 2,
+                                         .sd = {1.5, 1.0},
+                                         .cor = 0.3,
+                                         .intercept = -1.0,
+                                         .seed = 16};
+
+/* With many groups a rule that would be too coarse by itself is enough with a correction. */
+TEST(the_error_of_a_corrected_rule_is_at_most_the_stated_one)
+{
+    grouped t = grouped_make(&many_groups);
+    mixed *m = t.u->self;
+    double w[16], factor[256], uncorrected;
+    quadrature rule, plain;
+    start(&many_groups, t.u->dim, w);
+    REQUIRE(find_mode(&t, w, factor));
+    REQUIRE(mixed_choose_nodes(m, t.data, w, factor, false, &plain, NULL) == SBPS_OK);
+    CHECK(!m->correction);
+    REQUIRE(mixed_choose_nodes(m, t.data, w, factor, true, &rule, NULL) == SBPS_OK);
+    REQUIRE(m->correction);
+    double error = corrected_error(&t, rule.nodes, w, factor, &uncorrected);
+    printf("%zu nodes in place of %zu, stated %.5f, true %.5f, without correction %.5f\n",
+           rule.nodes, plain.nodes, rule.error, error, uncorrected);
+    CHECK(rule.nodes < plain.nodes && rule.error <= TRUE_MAX);
+    CHECK(error <= TIMES * rule.error + ADDED && error <= TRUE_MAX);
+    CHECK(uncorrected > 2.0 * TRUE_MAX);
+    grouped_close(&t);
 }
 
 /* log of the sum over a fine grid of one effect. */

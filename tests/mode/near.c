@@ -38,7 +38,7 @@ static double passes_of(const posterior *u)
     struct row_workers *row_threads = u->data->workers;
     atomic_store(&row_threads->visited, 0);
     CHECK(row_cache_open(u, NULL, &g, NULL) == SBPS_OK);
-    CHECK(mode_near(u, NULL, g, &m, NULL) == SBPS_OK);
+    CHECK(mode_near(u, NULL, g, false, &m, NULL) == SBPS_OK);
     double passes = (double)atomic_load(&row_threads->visited) / (double)u->data->local_rows;
     CHECK(m && decrement_at(u, m->w) <= NEAR * (double)u->dim);
     CHECK(m && g->complete && !memcmp(m->w, g->control->w, u->dim * sizeof *m->w));

@@ -205,7 +205,7 @@ static void search_property(subject *s)
 {
     control *made = NULL;
     mode *m = NULL;
-    REQUIRE(mode_near(s->u, NULL, s->g, &m, NULL) == SBPS_OK && s->g->complete);
+    REQUIRE(mode_near(s->u, NULL, s->g, false, &m, NULL) == SBPS_OK && s->g->complete);
     CHECK(same(s->u->dim, m->w, s->g->control->w));
     REQUIRE(control_create(s->u, m->w, CONTROL_HESSIAN, NULL, &made, NULL) == SBPS_OK);
     check_same_control(s->u, s->g->control, made);

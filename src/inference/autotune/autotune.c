@@ -101,6 +101,7 @@ void auto_influences_close(auto_influences *m)
     for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
         free(m->to.rows[i]);
         free(m->to.counts[i]);
+        control_destroy(m->made[i]);
     }
     *m = (auto_influences){0};
 }
@@ -149,7 +150,10 @@ static sbps_status measure_at_points(const auto_facts *f, auto_influences *m, sb
         if (!m->to.rows[i]) continue;
         status = target_control(f->target, f->reference, candidates[i].name, at, &cv, err);
         if (status == SBPS_OK) status = probe_influence(&p, cv, random, m->to.rows[i], err);
-        control_destroy(cv);
+        if (f->target->model->row_model)
+            m->made[i] = cv;
+        else
+            control_destroy(cv);
     }
     probe_close(&p);
     return status;

@@ -44,6 +44,9 @@ typedef struct {
 typedef struct {
     influence_target to;
     bool known; /* computed during the search for the mode */
+    /* The control variate of each candidate at the reference, if making it is expensive; else
+     * NULL. Owned. */
+    control *made[INFLUENCE_ORDERS];
 } auto_influences;
 
 /* Allocates for the candidates of the plan; closes with auto_influences_close. */

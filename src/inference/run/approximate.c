@@ -52,7 +52,8 @@ static sbps_status search_mode(sbps_mode *map, sbps_error *err)
     if (status == SBPS_OK) status = groups_ready(map->u, start.w, err);
     if (status == SBPS_OK) status = groups_find(map->u, start.w, &how, &map->m, err);
     quadrature rule;
-    if (status == SBPS_OK) status = groups_choose_nodes(map->u, &how, &map->m, &rule, err);
+    if (status == SBPS_OK)
+        status = groups_choose_nodes(map->u, &how, false, &map->m, &rule, err);
     start_release(&start);
     return status;
 }

@@ -132,7 +132,8 @@ static bool quiet(const valuer *v)
 /* Number of draws that are evaluated exactly. */
 static size_t check_count(const valuer *v)
 {
-    size_t all = total_rows(&v->run->data), count = draw_count(v),
+    const rows *data = &v->run->data, *member_rows = data->member_rows;
+    size_t all = total_rows(member_rows ? member_rows : data), count = draw_count(v),
            most = all > LONG_TABLE ? CHECKS_LONG : CHECKS;
     if (all > HUGE_TABLE) most = 1;
     return count < most ? count : most;

@@ -104,11 +104,13 @@ sbps_status groups_find(const posterior *u, const double *start, const mode_requ
 #define PART_RATIO                                                                             \
     ((size_t)16) /* groups per group of the sample whose mode centres the polynomials */
 
-sbps_status groups_near(const posterior *u, const double *start, mode **out, sbps_error *err)
+sbps_status groups_near(const posterior *u, const double *start, bool rough, mode **out,
+                        sbps_error *err)
 {
     const mode_request usual = {.method = "auto"};
+    rough = rough && !mixed_crossed(u->self);
     if (!mixed_can_fit_polynomials(u->self))
-        return retry_mode(mode_near(u, start, NULL, out, err), u, &usual, out, err);
+        return retry_mode(mode_near(u, start, NULL, rough, out, err), u, &usual, out, err);
     mode *near = start ? NULL : mode_of_subset(u, PART_RATIO);
     sbps_status status = SBPS_OK;
     if (near && cholesky(u->dim, near->hessian))
@@ -118,8 +120,8 @@ sbps_status groups_near(const posterior *u, const double *start, mode **out, sbp
     return status;
 }
 
-sbps_status groups_choose_nodes(const posterior *u, const mode_request *how, mode **optimum,
-                                quadrature *rule, sbps_error *err)
+sbps_status groups_choose_nodes(const posterior *u, const mode_request *how, bool rough,
+                                mode **optimum, quadrature *rule, sbps_error *err)
 {
     size_t d = u->dim;
     if (!u->model->row_model) return SBPS_OK;
@@ -133,11 +135,13 @@ sbps_status groups_choose_nodes(const posterior *u, const mode_request *how, mod
     memcpy(factor, before->hessian, d * d * sizeof *factor);
     sbps_status status =
         cholesky(d, factor)
-            ? mixed_choose_nodes(u->self, u->data, before->w, factor, rule, err)
+            ? mixed_choose_nodes(u->self, u->data, before->w, factor, rough, rule, err)
             : fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
     free(factor);
     if (status != SBPS_OK || !how->method) return status;
-    status = mode_find_by(u, before->w, how, optimum, err);
+    status = rough && !mixed_crossed(u->self)
+                 ? mode_near(u, before->w, NULL, true, optimum, err)
+                 : mode_find_by(u, before->w, how, optimum, err);
     if (status != SBPS_OK) *optimum = NULL;
     mode_destroy(before);
     return status;

@@ -12,12 +12,15 @@ sbps_status groups_ready(const posterior *u, bool has_start, sbps_error *err);
  * recentring on the way. *out is the caller's. */
 sbps_status groups_find(const posterior *u, const double *start, const mode_request *how,
                         mode **out, sbps_error *err);
-/* Finds the mode with the initial quadrature rule. *out is the caller's. */
-sbps_status groups_near(const posterior *u, const double *start, mode **out, sbps_error *err);
+/* Finds the mode with the initial quadrature rule. rough: with many groups, a point near it. *out
+ * is the caller's. */
+sbps_status groups_near(const posterior *u, const double *start, bool rough, mode **out,
+                        sbps_error *err);
 /* Chooses the quadrature rule at the mode, and finds the mode again with it unless how->method
- * is NULL. Does nothing without groups. *optimum is NULL after a failed search. */
-sbps_status groups_choose_nodes(const posterior *u, const mode_request *how, mode **optimum,
-                                quadrature *rule, sbps_error *err);
+ * is NULL. rough: with many groups, a point near the mode, and a corrected rule. Does nothing
+ * without groups. *optimum is NULL after a failed search. */
+sbps_status groups_choose_nodes(const posterior *u, const mode_request *how, bool rough,
+                                mode **optimum, quadrature *rule, sbps_error *err);
 /* Mode and metric of a model with too many coordinates for a dense Hessian. Refuses a start
  * from a file. *a and *optimum are the caller's. */
 sbps_status wide_find(const posterior *u, bool has_start, metric **a, mode **optimum,

@@ -249,6 +249,8 @@ static sbps_status find_reference(sbps_run *run, setup_cache *f, sbps_error *err
     sbps_status status =
         target_start(run->options, run->target, run->report.coordinates, &start, err);
     run->geometry.start_hash = start.hash;
+    /* segments need not begin at the mode itself */
+    bool rough = !run->plans->sampler->full && !start.hash;
     run->geometry.start_metric = start.precision;
     if (status == SBPS_OK && run->target->model->transformation.apply) {
         status =
@@ -258,17 +260,18 @@ static sbps_status find_reference(sbps_run *run, setup_cache *f, sbps_error *err
     }
     if (status == SBPS_OK) status = groups_ready(run->target, start.hash != 0, err);
     if (status == SBPS_OK)
-        status = start.hash
-                     ? mode_take(run->target, start.w, start.precision, &run->reference, err)
-                 : run->target->model->row_model
-                     ? groups_near(run->target, start.w, &run->reference, err)
-                     : mode_near(run->target, start.w, f->gathered, &run->reference, err);
+        status =
+            start.hash ? mode_take(run->target, start.w, start.precision, &run->reference, err)
+            : run->target->model->row_model
+                ? groups_near(run->target, start.w, rough, &run->reference, err)
+                : mode_near(run->target, start.w, f->gathered, false, &run->reference, err);
     start_release(&start);
     if (status != SBPS_OK) return status;
     check_setup_cache(run, f);
     if ((status = refine_mode(run, f, err)) != SBPS_OK) return status;
     const mode_request how = {.method = run->geometry.start_hash ? NULL : "auto"};
-    return groups_choose_nodes(run->target, &how, &run->reference, &run->geometry.rule, err);
+    return groups_choose_nodes(run->target, &how, rough, &run->reference, &run->geometry.rule,
+                               err);
 }
 
 /* Cholesky factor of the Hessian at the reference; none for matrix-free models. */
@@ -376,6 +379,12 @@ static sbps_status make_control(sbps_run *run, setup_cache *f, sbps_error *err)
     run->noise.cv_centre = new_doubles(d);
     if (!run->noise.cv_centre) return fail_memory(err);
     memcpy(run->noise.cv_centre, run->reference->w, d * sizeof *run->noise.cv_centre);
+    control **made = &f->measured.made[auto_order(name)];
+    if (*made) {
+        run->noise.cv = *made;
+        *made = NULL;
+        return SBPS_OK;
+    }
     if (!f->gathered || !strcmp(name, "none"))
         return run_control(run, name, run->reference->w, &run->noise.cv, err);
     run->noise.cv = f->gathered->control;

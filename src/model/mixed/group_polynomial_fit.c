@@ -20,6 +20,14 @@
 #define MISFIT          0.02 /* root mean square error, in log units */
 #define MEMORY_FRACTION 0.5  /* memory, relative to that of the rows */
 #define REACH           8.0  /* range of r, in posterior sds */
+/* Of a usual run: nodes per effect, passes over all groups, and evaluations of single groups. */
+#define USUAL_NODES       3.0
+#define SETUP_PASSES      6.0
+#define USUAL_EVALUATIONS 6e4
+/* Cost of a row at a point when polynomials are fitted, and of a term of a polynomial at a
+ * point. */
+#define FIT_WORK  1.5
+#define TERM_WORK 2.0
 
 /* Degrees of P by effects of a level; S has 2 less, Q 4 less. */
 static const size_t degrees[LEVEL_EFFECTS_MAX + 1] = {0, 8, 6, 5, 4, 4};
@@ -419,14 +427,26 @@ bool polynomial_is_complete(const mixed *m)
     return m->dim == polynomial_outer(m) + m->shape.count;
 }
 
-/* Do polynomials take less memory than the rows? */
+/* Do polynomials take less time than the rows? Counted per group, in evaluations of a row at a
+ * point. */
+static bool is_faster(const mixed *m, const group_polynomials *s)
+{
+    double groups = (double)m->groups->count, n = (double)m->data->local_rows / groups,
+           q = (double)m->shape.effects, nodes = pow(USUAL_NODES, q),
+           passes = SETUP_PASSES + USUAL_EVALUATIONS / groups;
+    double fit = FIT_WORK * n * pow((double)(s->h.degree + 1), q);
+    return fit + passes * TERM_WORK * (double)s->h.terms * nodes < passes * n * nodes;
+}
+
+/* Do polynomials take less time and memory than the rows? */
 static bool is_worthwhile(const mixed *m, const group_polynomials *s)
 {
     double rows_per_group = (double)m->data->local_rows / (double)m->groups->count;
     double row = (double)rows_row_bytes(m->data) +
                  (double)(m->groups->width + 1) * sizeof(double); /* z and y */
     return polynomial_is_complete(m) &&
-           (double)(s->size * sizeof(double)) <= MEMORY_FRACTION * rows_per_group * row;
+           (double)(s->size * sizeof(double)) <= MEMORY_FRACTION * rows_per_group * row &&
+           is_faster(m, s);
 }
 
 bool mixed_can_fit_polynomials(const void *self)

@@ -3,6 +3,7 @@
 #include "model/mixed/mixed.h"
 #include "core/memory.h"
 #include "core/printable.h"
+#include "linalg/dense_matrix.h"
 #include "linalg/special_functions.h"
 #include "model/likelihood/model_kinds.h"
 #include "model/mixed/centring.h"
@@ -213,6 +214,7 @@ static void close(void *self)
     blocks_close(m);
     nested_close(m);
     free(m->centre);
+    free(m->correction);
     polynomials_destroy(m->polynomials);
     free(m->node);
     free(m);
@@ -251,23 +253,35 @@ static size_t scratch(const void *self, size_t n)
     return group_scratch(m) + expand_scratch(m);
 }
 
+/* The correction of a group's log m at w, (1) of choose_nodes.c. */
+static double correction_at(const mixed *m, const double *w)
+{
+    double sum = 0.0;
+    for (size_t j = 0; m->correction && j < m->dim; j++)
+        sum += m->correction[j] * (w[j] - m->correction[m->dim + j]);
+    return sum;
+}
+
 /* log m_g of (1), group by group: r is a range of groups. */
 static void loglik(const void *self, row_range r, const double *w, double *buffer, double *out)
 {
     group_view v;
+    double correction = correction_at(self, w);
     group_begin(&v, self, w, NULL, false, buffer);
-    for (size_t i = 0; i < r.n; i++) out[i] = group_value(&v, row_index(r, i));
+    for (size_t i = 0; i < r.n; i++) out[i] = group_value(&v, row_index(r, i)) + correction;
 }
 
 /* The rate of log m_g along u. */
 static void slope(const void *self, row_range r, const double *w, const double *u,
                   double *buffer, double *out)
 {
+    const mixed *m = self;
+    double correction = m->correction ? dot(m->dim, m->correction, u) : 0.0;
     group_view v;
     group_begin(&v, self, w, u, false, buffer);
     for (size_t i = 0; i < r.n; i++) {
         group_value(&v, row_index(r, i));
-        out[i] = group_slope(&v);
+        out[i] = group_slope(&v) + correction;
     }
 }
 
@@ -275,11 +289,13 @@ static void slope(const void *self, row_range r, const double *w, const double *
 static void gradient(const void *self, row_range r, const double *w, const double *factor,
                      double *buffer, double *out)
 {
+    const mixed *m = self;
     group_view v;
-    group_begin(&v, self, w, NULL, false, buffer);
+    group_begin(&v, m, w, NULL, false, buffer);
     for (size_t i = 0; i < r.n; i++) {
         group_value(&v, row_index(r, i));
         group_gradient(&v, factor[i], out);
+        if (m->correction) add_scaled(m->dim, factor[i], m->correction, out);
     }
 }
 
@@ -289,10 +305,12 @@ static void expand(const void *self, row_range r, const double *w, const double 
 {
     group_view v;
     const mixed *m = self;
+    double correction = correction_at(m, w);
     group_begin(&v, m, w, NULL, true, buffer);
     for (size_t i = 0; i < r.n; i++) {
-        *value += factor[i] * group_value(&v, row_index(r, i));
+        *value += factor[i] * (group_value(&v, row_index(r, i)) + correction);
         group_expand(&v, factor[i], buffer + group_scratch(m), slopes, hessian);
+        if (m->correction) add_scaled(m->dim, factor[i], m->correction, slopes);
     }
 }
 

@@ -69,9 +69,11 @@ sbps_status mixed_fit_polynomials(void *self, const rows *groups, const double *
 /* Are groups long enough for that, and are no factors crossed? (group_polynomial_fit.c) */
 bool mixed_can_fit_polynomials(const void *self);
 /* Chooses the number of nodes that is enough around w, with `factor` as above, and whether
- * polynomials are accurate enough; *out describes the result. */
+ * polynomials are accurate enough; *out describes the result. correct: with many groups, fewer
+ * nodes and a correction at w may be chosen. */
 sbps_status mixed_choose_nodes(void *self, const rows *groups, const double *w,
-                               const double *factor, quadrature *out, sbps_error *err);
+                               const double *factor, bool correct, quadrature *out,
+                               sbps_error *err);
 
 /* ---- standardisation of effects that are coordinates; before chains run: crossed_effects.c,
  * and joint.c for joint models ---- */
@@ -213,6 +215,8 @@ typedef struct {
     double *centre;                 /* groups * effects: start of the search for a mode */
     group_polynomials *polynomials; /* NULL: rows are evaluated */
     bool by_rows;                   /* rows are evaluated although there are polynomials */
+    /* (1) of choose_nodes.c: c over the number of groups (dim), and w_0 (dim); NULL: none */
+    double *correction;
 } mixed;
 
 /* Sets the rule of all levels; with nested factors, `nodes` is that of the innermost. */

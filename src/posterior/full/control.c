@@ -45,6 +45,37 @@ static sbps_status compute_gradient(const posterior *u, control *c, sbps_error *
     return status;
 }
 
+typedef struct {
+    const control *c;
+    size_t dim;
+} stored_gradients;
+
+/* Adds the stored gradients of some groups. */
+static void add_each(const void *self, row_range r, double *scratch, double *total)
+{
+    const stored_gradients *s = self;
+    (void)scratch;
+    for (size_t i = 0; i < r.n; i++)
+        add_scaled(s->dim, 1.0, s->c->each + row_index(r, i) * s->c->each_size, total);
+}
+
+/* Computes the gradient and the numbers of each row. Where rows are groups, which are expensive,
+ * the gradient is the sum of the stored ones. */
+static sbps_status compute_rows(const posterior *u, control *c, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    bool groups = u->model->row_model;
+    if (groups && u->form->rows) status = u->form->rows(u, c, err);
+    const stored_gradients stored = {c, u->dim};
+    const row_sum each = {.self = &stored, .width = u->dim, .add = add_each, .uncounted = true};
+    if (status == SBPS_OK && groups && c->each) {
+        memset(c->gradient, 0, u->dim * sizeof *c->gradient);
+        return row_sums(u->data, &each, c->gradient, err);
+    }
+    if (status == SBPS_OK) status = compute_gradient(u, c, err);
+    return status == SBPS_OK && !groups && u->form->rows ? u->form->rows(u, c, err) : status;
+}
+
 /* Second order: c->hessian from `known`, the Hessian of U, or from a pass over the rows. */
 static sbps_status compute_hessian(const posterior *u, control *c, const double *known,
                                    sbps_error *err)
@@ -193,10 +224,9 @@ sbps_status control_create(const posterior *target, const double *w, control_ord
     if (status != SBPS_OK) return status;
     c = *out;
     memcpy(c->w, w, target->dim * sizeof *w);
-    status = compute_gradient(target, c, err);
+    status = compute_rows(target, c, err);
     if (status == SBPS_OK && order == CONTROL_HESSIAN)
         status = compute_hessian(target, c, hessian, err);
-    if (status == SBPS_OK && target->form->rows) status = target->form->rows(target, c, err);
     if (status == SBPS_OK) return SBPS_OK;
     control_destroy(c);
     *out = NULL;

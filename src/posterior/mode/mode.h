@@ -48,11 +48,12 @@ typedef struct {
  * place: then `gradient_norm` is large and `ridge` is 1e-3 or more. */
 sbps_status mode_find(const struct posterior *u, const double *start, mode **out,
                       sbps_error *err);
-/* The same for a reference point, which need not be exact: in a long table it is within
- * about 0.3 posterior sd per coordinate, after less than three passes over the rows. cache:
- * NULL, or filled at the point found; complete unless cache->complete is false. */
+/* The same for a reference point, which need not be exact: in a long table, with a cache or if
+ * `rough`, it is within about 0.3 posterior sd per coordinate, after less than three passes
+ * over the rows. cache: NULL, or filled at the point found; complete unless cache->complete is
+ * false. */
 sbps_status mode_near(const struct posterior *u, const double *start, struct row_cache *cache,
-                      mode **out, sbps_error *err);
+                      bool rough, mode **out, sbps_error *err);
 /* The mode of a subset, the first rows: one in `one_in` of the table or more, with the
  * Hessian scaled to all rows. NULL if the table is short or the subset has no mode. */
 mode *mode_of_subset(const struct posterior *u, size_t one_in);

@@ -135,14 +135,14 @@ sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_
     return status;
 }
 
-sbps_status mode_near(const posterior *u, const double *start, row_cache *cache, mode **out,
-                      sbps_error *err)
+sbps_status mode_near(const posterior *u, const double *start, row_cache *cache, bool rough,
+                      mode **out, sbps_error *err)
 {
     subset correction;
     size_t of;
     mode *approximate = start ? NULL : mode_of_subsets(u, total_rows(u->data), &of);
     /* without a subset to start from, the direct search is short */
-    bool enough = approximate && cache;
+    bool enough = (approximate && cache) || (rough && first_subset(u) > 0);
     search_request request = {.how = &default_request,
                               .start = approximate ? approximate->w : start,
                               .goal = MODE_GOAL};
