@@ -6,11 +6,11 @@
 []
 
 `fit` draws from a posterior, `read` reads a saved fit; both return a `Fit`. docs/python.md is the guide."""
-from ._fit import Fit, fit, read
+from ._fit import Fit, fit, kinds, read
 from ._model import Model
 from ._report import Report
 from .errors import (BadArg, BadData, BadFile, Diverged, Interrupted, Mismatch, NoFile, NoMem, NoMode, SbpsError, SbpsWarning)
 
 __version__ = "0.2.0"
 __all__ = ["BadArg", "BadData", "BadFile", "Diverged", "Fit", "Interrupted", "Mismatch", "Model", "NoFile", "NoMem", "NoMode", "Report",
-           "SbpsError", "SbpsWarning", "fit", "read"]
+           "SbpsError", "SbpsWarning", "fit", "kinds", "read"]

@@ -5,6 +5,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from . import _library as lib
+from ._optional import optional_module
 from ._effects import Effect, in_order, named_effects
 from .errors import BadArg, BadData, NoFile, SbpsError, SbpsWarning
 
@@ -31,10 +32,9 @@ def distinct(names: List[str], taken: Any = ()) -> List[str]:
 
 
 def import_xarray() -> Any:
-    try:
-        import xarray
-    except ImportError:
-        raise BadArg("to_inferencedata needs xarray, which ArviZ brings along: pip install arviz") from None
+    xarray = optional_module("xarray")
+    if xarray is None:
+        raise BadArg("to_inferencedata needs xarray, which ArviZ brings along: pip install arviz")
     return xarray
 
 
@@ -60,7 +60,7 @@ class Groups:
         """A variable for each parameter; effects of a group are one, `r_GROUP`, by level and column."""
         parameters = self.fit._kinds()
         effects = named_effects(parameters)
-        inside = {one.index for one in effects}
+        inside = {one.place for one in effects}
         alone = [index for index in range(len(parameters)) if index not in inside]
         variables: Group = {}
         for group in in_order(one.group for one in effects):
@@ -77,7 +77,7 @@ class Groups:
         column_at = {column: i for i, column in enumerate(columns)}
         values = numpy.full((self.chains, self.count, len(levels), len(columns)), numpy.nan)
         for one in effects:
-            values[:, :, level_at[one.level], column_at[one.column]] = self.draws[:, :, one.index]
+            values[:, :, level_at[one.level], column_at[one.column]] = self.draws[:, :, one.place]
         taken = {*SAMPLE, *self.fit.names}
         dims = f"{group}__level" if group in taken else group, f"{group}__effect"
         self.coords[dims[0]], self.coords[dims[1]] = levels, columns
@@ -161,11 +161,8 @@ def groups_of(fit: "Fit", log_likelihood: Optional[bool], posterior_predictive: 
 
 
 def inference_data(groups: Dict[str, Any]) -> Any:
-    try:
-        import arviz
-    except ImportError:
-        arviz = None
-    if arviz is not None and hasattr(arviz, "InferenceData"):
+    arviz = optional_module("arviz")
+    if hasattr(arviz, "InferenceData"):
         return arviz.InferenceData(**groups)
     xarray = import_xarray()
     if not hasattr(xarray, "DataTree"):

@@ -36,7 +36,7 @@ class Column:
     ranked: bool = True  # False: categories whose order has no meaning
 
 
-def from_mapping(data: Mapping) -> list[Column]:
+def from_mapping(data: Mapping[str, Any]) -> list[Column]:
     """A column for each name, all of the same length."""
     columns = [from_values(str(name), values) for name, values in data.items()]
     if not columns:
@@ -67,7 +67,7 @@ class Entries:
     rows: int
     matrix: Any
 
-    def for_library(self) -> tuple[Any, list]:
+    def for_library(self) -> tuple[Any, list[Any]]:
         matrix = self.matrix
         names = (c_char_p * len(self.names))(*[encode(name, name) for name in self.names])
         made = lib.Sparse(columns=len(self.names), names=names, by_columns=matrix.format == "csc",
@@ -199,7 +199,7 @@ def simple(value: Any) -> Any:
     return value.item() if is_of(value, "numpy") and hasattr(value, "item") else value
 
 
-def from_list(name: str, values: list) -> Column:
+def from_list(name: str, values: list[Any]) -> Column:
     """A column of the type of its values, which must all be of one type."""
     values = [simple(value) for value in values]
     kinds = {kind_of(value) for value in values if value is not None}
@@ -223,14 +223,14 @@ def kind_of(value: Any) -> type:
     return type(value)
 
 
-def mixed_types(name: str, values: list) -> BadArg:
+def mixed_types(name: str, values: list[Any]) -> BadArg:
     first = next(value for value in values if value is not None)
     row, other = next((i, value) for i, value in enumerate(values, 1)
                       if value is not None and kind_of(value) is not kind_of(first))
     return BadArg(f"column '{name}' begins with {first!r} and has {other!r} in row {row}: expected values of one type")
 
 
-def from_array(name: str, kind: int, values: array) -> Column:
+def from_array(name: str, kind: int, values: "array[Any]") -> Column:
     return Column(name, kind, values.buffer_info()[0], len(values), values)
 
 
@@ -244,22 +244,22 @@ def encode(name: str, text: str) -> bytes:
     return coded
 
 
-def from_strings(name: str, values: list) -> Column:
+def from_strings(name: str, values: list[Any]) -> Column:
     """Each distinct string is stored once."""
     known = {text: encode(name, text) for text in set(values) if text is not None}
     pointers = (c_char_p * len(values))(*[None if text is None else known[text] for text in values])
     return Column(name, STRING, ctypes.addressof(pointers), len(values), (pointers, known))
 
 
-def from_booleans(name: str, values: list) -> Column:
+def from_booleans(name: str, values: list[Any]) -> Column:
     column = from_array(name, LEVEL, array("i", [-1 if value is None else int(value) for value in values]))
     column.levels = LEVELS_OF_BOOL
     return column
 
 
-def for_library(columns: Sequence[Column]) -> tuple[Any, list]:
+def for_library(columns: Sequence[Column]) -> tuple[Any, list[Any]]:
     """The array of structs, and the objects that must stay alive while it is used."""
-    structs, keep = (lib.Column * len(columns))(), [columns]
+    structs, keep = (lib.Column * len(columns))(), list[Any]([columns])
     for struct, column in zip(structs, columns):
         levels = (c_char_p * len(column.levels))(*[encode(column.name, level) for level in column.levels])
         keep.append(levels)

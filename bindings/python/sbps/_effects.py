@@ -1,7 +1,7 @@
 """Group effects by their names, `r_GROUP[level,COLUMN]`, and standard deviations, `sd_GROUP__COLUMN`.
 
 >>> named_effects([("sd_g__Intercept", "sd"), ("r_g[a,b,Intercept]", "effect")])
-[Effect(index=1, group='g', level='a,b', column='Intercept')]
+[Effect(place=1, group='g', level='a,b', column='Intercept')]
 """
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Iterable, List, NamedTuple, Sequence, Tuple
 class Effect(NamedTuple):
     """An effect: its place among the parameters, and what it is the effect of."""
 
-    index: int
+    place: int
     group: str
     level: str
     column: str

@@ -21,7 +21,8 @@ from ._effects import in_order, named_effects
 from ._formula import in_r
 from ._messages import in_python
 from ._model import Model
-from ._predictions import Received, numpy_module
+from ._optional import optional_module
+from ._predictions import Received
 from ._progress import bar
 from ._report import Report, frame, html_table, rows_of
 from ._sampling import Outcome, Sampling, as_text, sample
@@ -34,6 +35,7 @@ Path = Union[str, bytes, "os.PathLike[Any]"]
 
 
 COEFFICIENTS = ("intercept", "coefficient")
+LISTS = ("models", "families", "samplers", "priors")
 ARRAYS = ("weights", "offset")  # arguments of fit that may be arrays; the table then has columns of their names in parentheses
 
 
@@ -98,16 +100,23 @@ class Fit:
         with self._lock:
             shape = [lib.plain("result_" + part, self._result) for part in ("chains", "draws", "dim")]
             values = lib.plain("result_values", self._result)
-            if numpy_module() is None:
+            if optional_module("numpy") is None:
                 return nested(values[:math.prod(shape)], shape)
             return copied(values, shape)
 
     def summary(self) -> Any:
         """Mean, sd, quantiles, ESS, R-hat and stated bias of each parameter: a data frame by name if pandas is
-        installed, else a list of dicts."""
+        installed, else a list of dicts.
+
+        >>> import sbps
+        >>> data = {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}
+        >>> fit = sbps.fit("y ~ x", data, family="gaussian", seed=1)
+        >>> round(float(fit.summary().loc["x", "mean"]))
+        1
+        """
         return frame(self._rows(), "name")
 
-    def _rows(self) -> list[dict]:
+    def _rows(self) -> list[dict[str, Any]]:
         return rows_of(self._text_of("result_summary", lib.CSV))
 
     def _text_of(self, name: str, *arguments: Any, trailing: Tuple[Any, ...] = ()) -> str:
@@ -147,11 +156,8 @@ class Fit:
         (2, 1)
         """
         means = {self.names[j]: one.mean for j, one in enumerate(self._parameters()) if self._is_fixed(one)}
-        try:
-            import pandas
-        except ImportError:
-            return means
-        return pandas.Series(means, name="mean", dtype=float)
+        pandas = optional_module("pandas")
+        return means if pandas is None else pandas.Series(means, name="mean", dtype=float)
 
     def _is_fixed(self, parameter: lib.Parameter) -> bool:
         return parameter.part.decode() in COEFFICIENTS
@@ -165,14 +171,13 @@ class Fit:
         >>> fit.vcov().shape
         (2, 2)
         """
-        numpy = numpy_module()
+        numpy = optional_module("numpy")
         if numpy is None:
             raise BadArg("vcov needs numpy")
         fixed = [j for j, one in enumerate(self._parameters()) if self._is_fixed(one)]
         values = numpy.atleast_2d(numpy.cov(self.draws[:, :, fixed].reshape(-1, len(fixed)), rowvar=False))
-        try:
-            import pandas
-        except ImportError:
+        pandas = optional_module("pandas")
+        if pandas is None:
             return values
         names = [self.names[j] for j in fixed]
         return pandas.DataFrame(values, index=names, columns=names)
@@ -201,7 +206,7 @@ class Fit:
             table: Dict[str, Dict[str, float]] = {}
             for one in effects:
                 if one.group == group:
-                    table.setdefault(one.column, {})[one.level] = rows[one.index][what]
+                    table.setdefault(one.column, {})[one.level] = rows[one.place][what]
             made[group] = frame_of(table, group)
         return made
 
@@ -257,18 +262,40 @@ class Fit:
     def diagnose(self) -> Report:
         """Problems of the run and what to do about them, as `sbps diagnose` prints them.
 
-        `fit.diagnose()["findings"]` is a list, empty if there are none."""
+        `fit.diagnose()["findings"]` is a list, empty if there are none.
+
+        >>> import sbps
+        >>> data = {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}
+        >>> fit = sbps.fit("y ~ x", data, family="gaussian", seed=1)
+        >>> fit.diagnose()["findings"]
+        []
+        """
         return Report(self._text_of("result_findings"),
                       lambda: self._text_of("result_diagnose", trailing=(byref(c_size_t()),)))
 
     def to_netcdf(self, path: Path) -> None:
         """Write the run as `sbps sample -o` does, for `sbps.read`, the command line, ArviZ and xarray. The ending
-        chooses the format: `.nc`, `.stan.csv` or `.csv`."""
+        chooses the format: `.nc`, `.stan.csv` or `.csv`.
+
+        >>> import sbps
+        >>> data = {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}
+        >>> fit = sbps.fit("y ~ x", data, family="gaussian", seed=1)
+        >>> fit.to_netcdf("run.nc")
+        >>> sbps.read("run.nc").names == fit.names
+        True
+        """
         with self._lock:
             lib.call("result_write", self._result, os.fsencode(path))
 
     def to_xarray(self) -> Any:
-        """The draws as an `xarray.Dataset`, as in the group `posterior` of the file: `w(chain, draw, coef)`."""
+        """The draws as an `xarray.Dataset`, as in the group `posterior` of the file: `w(chain, draw, coef)`.
+
+        >>> import sbps
+        >>> data = {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}
+        >>> fit = sbps.fit("y ~ x", data, family="gaussian", seed=1)
+        >>> fit.to_xarray()["w"].dims
+        ('chain', 'draw', 'coef')
+        """
         import xarray
 
         chains, draws, _ = self.draws.shape
@@ -282,7 +309,15 @@ class Fit:
         g (its levels) and g__effect; sample_stats; log_likelihood and posterior_predictive, named as the target, and
         observed_data. The last three need the table of the fit. True: included, False: left out, None: included up to
         4e7 rows x draws. Classes of an outcome are numbered from 0, in the order of the attribute `classes`. A parameter
-        whose name is taken gets a number: sigma.1."""
+        whose name is taken gets a number: sigma.1.
+
+        >>> import sbps
+        >>> data = {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}
+        >>> fit = sbps.fit("y ~ x", data, family="gaussian", seed=1)
+        >>> made = fit.to_inferencedata()
+        >>> made["log_likelihood"]["y"].dims, made["observed_data"]["y"].values.tolist()
+        (('chain', 'draw', 'obs_id'), [1.1, 1.9, 3.2, 3.9, 5.1])
+        """
         return inference_data(groups_of(self, log_likelihood, posterior_predictive))
 
     def _own_draws(self, kind: str, max_draws: int) -> Tuple[Any, List[str]]:
@@ -316,8 +351,8 @@ class Fit:
 
         >>> import pandas, sbps
         >>> fit = sbps.fit("y ~ x", {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}, family="gaussian", seed=1)
-        >>> fit.predict(pandas.DataFrame({"x": [6.0]}, index=["later"])).round(0).loc["later", "mean"]
-        6.0
+        >>> round(float(fit.predict(pandas.DataFrame({"x": [6.0]}, index=["later"])).loc["later", "mean"]))
+        6
         """
         if not 0 < interval < 1:
             raise BadArg(f"interval: {interval:g}: expected a number between 0 and 1")
@@ -368,16 +403,36 @@ class Fit:
         """Leave-one-out on the fit's own table, as `sbps loo` prints it; see docs/loo.md.
 
         data: the table, if it is not that of the fit. rows: the number of rows to evaluate; 0: all; None: all where
-        that is cheap, else a sample. group: a grouping factor, whose levels are left out one by one instead of rows."""
+        that is cheap, else a sample. group: a grouping factor, whose levels are left out one by one instead of rows.
+
+        >>> import sbps
+        >>> data = {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}
+        >>> fit = sbps.fit("y ~ x", data, family="gaussian", seed=1)
+        >>> fit.loo()["rows"]
+        5
+        """
         return self._on_rows("loo", self._own(data, names), rows, max_draws, seed, threads, group)
 
     def check(self, data: Any = None, *, names: Optional[Sequence[str]] = None, rows: Optional[int] = None,
               max_draws: int = DRAWS_SCORED, seed: int = 1, threads: int = 0) -> Report:
-        """Problems of the model with these rows, and what to do, as `sbps check` prints them; see docs/check.md."""
+        """Problems of the model with these rows, and what to do, as `sbps check` prints them; see docs/check.md.
+
+        >>> import sbps
+        >>> data = {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}
+        >>> fit = sbps.fit("y ~ x", data, family="gaussian", seed=1)
+        >>> fit.check()["same_table"]
+        True
+        """
         return self._on_rows("check", self._own(data, names), rows, max_draws, seed, threads)
 
     def report(self, path: Path, data: Any = None, *, names: Optional[Sequence[str]] = None) -> None:
-        """Write the run as one page of HTML; with `data`, its own table, also checks of the rows. See docs/report.md."""
+        """Write the run as one page of HTML; with `data`, its own table, also checks of the rows. See docs/report.md.
+
+        >>> import sbps
+        >>> data = {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}
+        >>> fit = sbps.fit("y ~ x", data, family="gaussian", seed=1)
+        >>> fit.report("page.html", data)
+        """
         if data is None:
             page = self._text_of("result_page", None, None, None)
         else:
@@ -415,11 +470,8 @@ def counts(**given: int) -> dict[str, int]:
 
 def frame_of(table: Dict[str, Dict[str, float]], index: str) -> Any:
     """A table of columns as a data frame if pandas is installed, else as it is."""
-    try:
-        import pandas
-    except ImportError:
-        return table
-    return pandas.DataFrame(table).rename_axis(index)
+    pandas = optional_module("pandas")
+    return table if pandas is None else pandas.DataFrame(table).rename_axis(index)
 
 
 def numeric(value: Any) -> Any:
@@ -450,7 +502,7 @@ def copied(values: Any, shape: list[int]) -> Any:
     return numpy.ctypeslib.as_array(values, shape).copy()
 
 
-def nested(flat: list[float], shape: list[int]) -> list:
+def nested(flat: list[float], shape: list[int]) -> list[Any]:
     """Nested lists of the given shape."""
     if len(shape) == 1:
         return flat
@@ -471,7 +523,15 @@ def restored(content: bytes, state: Mapping[str, Any]) -> Fit:
 
 
 def read(path: Path) -> Fit:
-    """The fit that `to_netcdf` or `sbps sample -o` wrote to a `.nc` file."""
+    """The fit that `to_netcdf` or `sbps sample -o` wrote to a `.nc` file.
+
+    >>> import sbps
+    >>> data = {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}
+    >>> fit = sbps.fit("y ~ x", data, family="gaussian", seed=1)
+    >>> fit.to_netcdf("saved.nc")
+    >>> bool((sbps.read("saved.nc").draws == fit.draws).all())
+    True
+    """
     name = os.fsencode(path)
     result = lib.made("result_read", name)
     data = lib.plain("result_data", result)
@@ -480,7 +540,7 @@ def read(path: Path) -> Fit:
 
 
 def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] = None, *,
-        model: Union[str, Model, Callable, None] = None, names: Optional[Sequence[str]] = None,
+        model: Union[str, Model, Callable[[Any, Any, Any], Tuple[Any, Any]], None] = None, names: Optional[Sequence[str]] = None,
         prior: Optional[str] = None, seed: Optional[int] = None, ess: Optional[float] = None, weights: Any = None,
         offset: Any = None, progress: Optional[bool] = None, **options: Any) -> Fit:
     """Draw from the posterior of a model given a table. Nothing needs tuning.
@@ -516,7 +576,7 @@ def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] =
     by_name = {name: f"({name})" if f"({name})" in arrays else value for name, value in zip(ARRAYS, (weights, offset))}
     given = {"formula": formula, "family": family, "model": None if own else model, "prior": prior, "seed": seed,
              "ess": ess, **by_name, **options}
-    table = _tables.take(data, names, arrays)
+    table = _tables.take(_tables.borrowed(data) if options.get("storage") == "given" else data, names, arrays)
     if "ordinal" in (family, model) or family == "cumulative":
         check_order(table, options.get("target") or (formula or "").partition("~")[0].strip(" `"), options.get("levels"))
     outcome = sample(Sampling(table, given, bar(progress), own))
@@ -527,6 +587,18 @@ def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] =
     keep_call(made, {**given, "model": own.name if own else model})
     issue_warnings(made, outcome.warnings, outcome.budget)
     return made
+
+
+def kinds(which: str = "models") -> Dict[str, str]:
+    """The "models", "families" (models by the names of R), "samplers" or "priors" of the library, each with a sentence.
+
+    >>> import sbps
+    >>> "negative_binomial" in sbps.kinds(), "poisson" in sbps.kinds("families"), "hmc" in sbps.kinds("samplers")
+    (True, True, True)
+    """
+    if which not in LISTS:
+        raise BadArg(f"kinds: there is no list {which!r}: expected one of {', '.join(LISTS)}")
+    return lib.kinds_of(which)
 
 
 def check_order(table: _tables.Table, target: str, levels: Any) -> None:
@@ -545,7 +617,7 @@ def print_choices(made: Fit) -> None:
         print("sbps:", lib.in_python(line), file=sys.stderr)
 
 
-def keep_call(made: Fit, given: dict) -> None:
+def keep_call(made: Fit, given: Mapping[str, Any]) -> None:
     """Records the call in the run file."""
     arguments = ", ".join(f"{name}={as_text(value)!r}" for name, value in given.items() if value is not None)
     lib.call("result_set_command", made._result, f"sbps.fit({arguments})".encode("utf-8"))
@@ -569,6 +641,6 @@ def convergence_warnings(parameters: Sequence[lib.Parameter], budget: float) -> 
     worst = max(biases, key=lambda one: abs(one.bias), default=None)
     if worst is not None and abs(worst.bias) > budget:
         yield f"the stated bias of {abs(worst.bias):.4f} posterior sd is above the budget of {budget:g}{more}"
-    elif any(abs(one.bias) + 2 * one.bias_se > budget for one in biases):
+    elif worst is not None and any(abs(one.bias) + 2 * one.bias_se > budget for one in biases):
         yield (f"the stated bias of {abs(worst.bias):.4f} +- {worst.bias_se:.4f} posterior sd may be above the budget "
                f"of {budget:g}{more}")

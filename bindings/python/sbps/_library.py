@@ -50,7 +50,7 @@ class Column(Structure):
 class Sized(Structure):
     """A struct that the caller allocates; its first member is its size."""
 
-    def __init__(self, **members):
+    def __init__(self, **members: Any) -> None:
         super().__init__(struct_size=sizeof(type(self)), **members)
 
 
@@ -65,9 +65,9 @@ class Progress(Sized):
 
 
 class Parameter(Sized):
-    _fields_ = [("struct_size", c_size_t), ("name", c_char_p)] + [(field, c_double) for field in (
-        "mean", "mcse", "sd", "q5", "q50", "q95", "ess_bulk", "ess_tail", "rhat", "bias", "bias_se", "sd_bias",
-        "sd_bias_se")] + [("part", c_char_p)]
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("mean", c_double), ("mcse", c_double), ("sd", c_double), ("q5", c_double),
+                ("q50", c_double), ("q95", c_double), ("ess_bulk", c_double), ("ess_tail", c_double), ("rhat", c_double),
+                ("bias", c_double), ("bias_se", c_double), ("sd_bias", c_double), ("sd_bias_se", c_double), ("part", c_char_p)]
 
 
 class Kind(Sized):
@@ -106,7 +106,7 @@ HANDLE_OUT = POINTER(c_void_p)
 ON_ROWS = [c_void_p, c_char_p, c_char_p, POINTER(Scoring), c_int, TEXT_OUT]
 
 # Functions that return a status and take an error after these arguments.
-CHECKED = {
+CHECKED: dict[str, list[Any]] = {
     "options_create": [HANDLE_OUT],
     "options_set": [c_void_p, c_char_p, c_char_p],
     "options_read": [c_void_p, c_char_p],
@@ -140,7 +140,7 @@ CHECKED = {
 }
 
 # The other functions: return type and argument types.
-PLAIN = {
+PLAIN: dict[str, tuple[Any, list[Any]]] = {
     "version": (c_char_p, []),
     "free": (None, [c_void_p]),
     "option_count": (c_size_t, []),
@@ -232,12 +232,12 @@ def version() -> str:
     return bytes(plain("version")).decode()
 
 
-def kind_names(family: str) -> list[str]:
-    """The names of a list of the library: "models", "families", "samplers" or "priors"."""
-    kind, names = Kind(), []
-    while plain("kind_at", family.encode(), len(names), byref(kind)):
-        names.append(kind.name.decode())
-    return names
+def kinds_of(which: str) -> dict[str, str]:
+    """The entries of a list of the library, "models", "families", "samplers" or "priors", each with a sentence."""
+    kind, made = Kind(), dict[str, str]()
+    while plain("kind_at", which.encode(), len(made), byref(kind)):
+        made[kind.name.decode()] = kind.summary.decode()
+    return made
 
 
 def made(name: str, *arguments: Any) -> c_void_p:
@@ -247,7 +247,7 @@ def made(name: str, *arguments: Any) -> c_void_p:
     return handle
 
 
-def text_of(name: str, *arguments: Any, trailing: tuple = ()) -> str:
+def text_of(name: str, *arguments: Any, trailing: tuple[Any, ...] = ()) -> str:
     """The text that a function returns; `trailing` are the arguments after it."""
     text = c_void_p()
     call(name, *arguments, byref(text), *trailing)

@@ -40,7 +40,7 @@ def arguments() -> Dict[str, Optional[str]]:
 @functools.lru_cache(maxsize=None)
 def words() -> FrozenSet[str]:
     """Words that are values of options."""
-    return WORDS | {name for family in ("models", "families", "samplers", "priors") for name in lib.kind_names(family)}
+    return WORDS | {name for family in ("models", "families", "samplers", "priors") for name in lib.kinds_of(family)}
 
 
 def in_python(message: str) -> str:

@@ -32,7 +32,7 @@ class Model:
     True
     """
 
-    def __init__(self, rows: Callable[[Any, Any, Any], tuple], parameters: Optional[Sequence[str]] = None, *,
+    def __init__(self, rows: Callable[[Any, Any, Any], tuple[Any, Any]], parameters: Optional[Sequence[str]] = None, *,
                  start: Optional[Sequence[float]] = None, prior_sd: Any = None, name: Optional[str] = None) -> None:
         if not callable(rows):
             raise BadArg(f"a model is a function of w, x and y, not {type(rows).__name__}")
@@ -107,7 +107,7 @@ class Bound:
         """A read-only copy, which the function may keep."""
         return self.numpy.frombuffer(ctypes.string_at(address, count * DOUBLE_BYTES))
 
-    def _copy(self, what: str, returned: Any, to: Optional[int], shape: tuple) -> None:
+    def _copy(self, what: str, returned: Any, to: Optional[int], shape: tuple[int, ...]) -> None:
         values = self.numpy.ascontiguousarray(returned, dtype="float64")
         if values.shape != shape:
             raise BadArg(f"the model returns {what} of shape {values.shape} for {shape[0]} rows, expected {shape}")

@@ -7,6 +7,7 @@ import math
 from typing import Any, List, Optional
 
 from . import _library as lib
+from ._optional import optional_module
 
 class Received:
     """Collects the lines of a prediction. With numpy each piece becomes numbers as it comes, and no text is kept."""
@@ -47,7 +48,7 @@ class Received:
 
     def table(self) -> Any:
         """All numbers, [line, column], columns() of them: an array if numpy is installed, else lists."""
-        numpy = numpy_module()
+        numpy = optional_module("numpy")
         if numpy is None:
             return [line for piece in self.numbers for line in piece]
         pieces = [numpy.asarray(piece, dtype=float) for piece in self.numbers]
@@ -62,7 +63,7 @@ class Received:
         """[row, draw], for classes [row, class, draw]."""
         table = self.table()
         classes = self.class_count(table)
-        if numpy_module() is None:
+        if optional_module("numpy") is None:
             values = [line[1:] for line in table]
             return [values[i:i + classes] for i in range(0, len(values), classes)] if classes else values
         values = table[:, 1:]
@@ -80,9 +81,8 @@ class Received:
 
     def frame(self, index: Any) -> Any:
         """A data frame if pandas is installed, else a list of dicts. index: that of the new rows, or None."""
-        try:
-            import pandas
-        except ImportError:
+        pandas = optional_module("pandas")
+        if pandas is None:
             return self.rows()
         table = self.table()
         made = pandas.DataFrame(table[:, 1:], columns=self.columns()[1:])
@@ -101,18 +101,10 @@ def number(cell: str) -> float:
 
 def parsed(text: str, columns: int) -> Any:
     """Lines of numbers; empty cells are NaN."""
-    numpy = numpy_module()
+    numpy = optional_module("numpy")
     if numpy is None:
         return [[number(cell) for cell in line.split(",")] for line in text.split("\n")]
     cells = text.replace("\n", ",")
     if ",," in cells or cells.endswith(","):
         return numpy.array([number(cell) for cell in cells.split(",")]).reshape(-1, columns)
     return numpy.fromstring(cells, sep=",").reshape(-1, columns)
-
-
-def numpy_module() -> Any:
-    try:
-        import numpy
-    except ImportError:
-        return None
-    return numpy

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Any, Callable, Dict, Iterator
 
 from ._messages import in_python, texts_in_python
+from ._optional import optional_module
 
 
-class Report(Mapping):
+class Report(Mapping[str, Any]):
     """The numbers of a report by name; `print` shows the text of the command line.
 
     >>> report = Report('{"elpd": -12.5}', lambda: "elpd -12.5\\n")
@@ -48,22 +49,19 @@ class Report(Mapping):
 KINDS: Dict[str, Callable[[str], Any]] = {"name": str, "class": str, "expression": str, "row": int}
 
 
-def rows_of(text: str) -> list[dict]:
+def rows_of(text: str) -> list[dict[str, Any]]:
     """The lines of a CSV text with a header: numbers, or NaN, except for the first columns."""
     return [{column: KINDS.get(column, float)(cell or "nan") for column, cell in row.items()}
             for row in csv.DictReader(io.StringIO(text))]
 
 
-def frame(rows: list[dict], index: str) -> Any:
+def frame(rows: list[dict[str, Any]], index: str) -> Any:
     """A data frame if pandas is installed, else the rows as they are."""
-    try:
-        import pandas
-    except ImportError:
-        return rows
-    return pandas.DataFrame(rows).set_index(index)
+    pandas = optional_module("pandas")
+    return rows if pandas is None else pandas.DataFrame(rows).set_index(index)
 
 
-def html_table(rows: list[dict]) -> str:
+def html_table(rows: list[dict[str, Any]]) -> str:
     """A table for display, with four digits of each number."""
     def shown(value: Any) -> str:
         return html.escape(value) if isinstance(value, str) else f"{value:.4g}"

@@ -144,7 +144,7 @@ class Sampling:
                 self.made = None
 
     def advance(self, run: c_void_p) -> list[str]:
-        finished, warnings = c_bool(False), []
+        finished, warnings = c_bool(False), list[str]()
         try:
             while not finished.value:
                 lib.call("run_advance", run, byref(finished))

@@ -109,7 +109,7 @@ class NoTable(Table):
 def stream_of(capsule: Any) -> int:
     find = ctypes.pythonapi.PyCapsule_GetPointer
     find.restype, find.argtypes = c_void_p, [py_object, c_char_p]
-    return find(capsule, b"arrow_array_stream")
+    return int(find(capsule, b"arrow_array_stream"))
 
 
 def is_path(value: Any) -> bool:
@@ -144,6 +144,26 @@ def with_columns(data: Any, names: Optional[Sequence[str]], more: Mapping[str, A
     what = " and ".join(name.strip("()") for name in more)
     raise BadArg(f"{what}: an array goes with a table in memory (a dict, a data frame, a matrix, a pyarrow Table); for "
                  f"{type(data).__name__} pass the name of a column")
+
+
+def borrowed(data: Any) -> Any:
+    """A table of pyarrow or polars as its columns in place, for storage="given"; any other table as it is. Columns that
+    numpy cannot share (texts, missing cells, several chunks) are copied: the library refuses them in a design."""
+    if _columns.is_of(data, "pyarrow") and hasattr(data, "column_names"):
+        return {name: in_place(data.column(name)) for name in data.column_names}
+    if _columns.is_of(data, "polars") and hasattr(data, "get_columns"):
+        return {column.name: in_place(column) for column in data.get_columns()}
+    return data
+
+
+def in_place(column: Any) -> Any:
+    """The values of a column of pyarrow or polars: an array of numpy that shares their memory, or a list."""
+    try:
+        if hasattr(column, "num_chunks"):
+            return column.chunk(0).to_numpy(zero_copy_only=True) if column.num_chunks == 1 else column.to_pylist()
+        return column.to_numpy(allow_copy=False)
+    except (RuntimeError, TypeError, ValueError, NotImplementedError):  # several chunks, missing cells, texts
+        return column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
 
 
 def as_polars_or_same(data: Any, more: Mapping[str, Any]) -> Any:
