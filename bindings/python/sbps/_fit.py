@@ -35,6 +35,10 @@ Path = Union[str, bytes, "os.PathLike[Any]"]
 
 
 COEFFICIENTS = ("intercept", "coefficient")
+ELSEWHERE = {  # names in statsmodels, bambi, PyMC and scikit-learn
+    "params": "fit.coef", "coef_": "fit.coef", "bse": "fit.summary()[\"sd\"]", "conf_int": "fit.summary()[[\"q5\", \"q95\"]]",
+    "cov_params": "fit.vcov()", "random_effects": "fit.ranef()", "fittedvalues": "fit.predict(data)[\"mean\"]",
+    "posterior": "fit.to_inferencedata().posterior", "waic": "fit.loo()", "plot": "arviz.plot_trace(fit.to_inferencedata())"}
 LISTS = ("models", "families", "samplers", "priors")
 ARRAYS = ("weights", "offset")  # arguments of fit that may be arrays; the table then has columns of their names in parentheses
 
@@ -251,6 +255,12 @@ class Fit:
                                byref(scoring(given.frame, rows, max_draws, seed, threads)), lib.JSON)
         return frame([{**one, **{name: numeric(value) for name, value in one.items() if name != "run"}}
                       for one in json.loads(text)], "run")
+
+    def __getattr__(self, name: str) -> Any:
+        """Names that other packages have for what a fit has."""
+        if name in ELSEWHERE:
+            raise AttributeError(f"a fit of sbps has no {name}: use {ELSEWHERE[name]}")
+        raise AttributeError(f"'Fit' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
         """The text of `sbps summary`."""
