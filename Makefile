@@ -25,6 +25,7 @@ help:
 	@echo "make test-all   what make test leaves out: sanitizers, clang, clang-tidy, fault injection, R CMD check, browser,"
 	@echo "                figures, MPI, statistical tests at full length; make test test-all runs everything"
 	@echo "make soak       large samples, long fuzzing, everything under every sanitizer and compiler; hours"
+	@echo "make test-peers tests of the Python package with ArviZ, scikit-learn, polars, pyarrow, DuckDB and mypy from pip"
 	@echo "make bench      rows and seconds per effective sample against the table's size, kernels; BENCH='--seeds 10'"
 	@echo "make bench-peers  the same beside RStan, importance sampling and our other samplers (BENCH likewise)"
 	@echo "make figures    every experiment of the paper, run and drawn into $(BUILD)/figures; FULL=1 for its own lengths"
@@ -98,6 +99,11 @@ test-clang:
 	@cmake --preset clang >/dev/null
 	@cmake --build --preset clang
 	@ctest --preset clang -L '^(unit|property)$$' -LE '^(large|soak)$$' -E '^fuzz/'
+
+# Packages that Debian does not have come from pip, into $(BUILD)/peers.
+.PHONY: test-peers
+test-peers: all
+	@tests/python/peers.sh $(BUILD)
 
 .PHONY: soak
 soak: export SBPS_LENGTH := soak

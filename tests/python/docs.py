@@ -55,7 +55,7 @@ class Examples(Case):
         self.assertLess(abs(names["fit"].draws[:, :, 1].mean() - 2), 0.1)
 
     def test_page(self):
-        _, shown = self.run_page("docs/python.md", 4)
+        _, shown = self.run_page("docs/python.md", 5)
         self.assertIn("no-such-file.csv", shown.getvalue())
         self.assertTrue(os.path.exists("page.html"))
 

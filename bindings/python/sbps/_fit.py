@@ -393,6 +393,8 @@ class Fit:
         for name, values in given.items():
             if values is not None and name not in self._arrays:
                 raise BadArg(f"{name}: the fit was not made with an array of {name}: rows have it as a column, or not at all")
+            if values is None and name in self._arrays:
+                raise BadArg(f"{name}: the fit was made with an array of {name}: pass that of these rows, too")
         return {f"({name})": values for name, values in given.items() if values is not None}
 
     def score(self, new: Any, *, names: Optional[Sequence[str]] = None, max_draws: int = DRAWS_SCORED, seed: int = 1,

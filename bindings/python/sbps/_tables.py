@@ -8,6 +8,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from . import _columns
 from . import _library as lib
+from ._optional import optional_module
 from .errors import BadArg
 
 
@@ -126,7 +127,7 @@ def with_columns(data: Any, names: Optional[Sequence[str]], more: Mapping[str, A
     if _columns.is_of(data, "pyarrow") and hasattr(data, "append_column"):
         for name, values in more.items():
             check_length(name, values, data.num_rows)
-            data = data.append_column(name, [list(map(float, values))])
+            data = data.append_column(name, optional_module("pyarrow").array(values))
         return take_alone(data)
     table = take_alone(as_polars_or_same(data, more), names)
     if isinstance(table, (ColumnTable, SparseTable)):
@@ -170,11 +171,10 @@ def as_polars_or_same(data: Any, more: Mapping[str, Any]) -> Any:
     """A data frame of polars with the columns; any other table as it is."""
     if not (_columns.is_of(data, "polars") and hasattr(data, "with_columns") and hasattr(data, "height")):
         return data
-    import polars
-
+    polars = optional_module("polars")
     for name, values in more.items():
         check_length(name, values, data.height)
-    return data.with_columns(*[polars.Series(name, list(map(float, values))) for name, values in more.items()])
+    return data.with_columns(*[polars.Series(name, values) for name, values in more.items()])
 
 
 def check_length(name: str, values: Any, rows: int) -> None:
