@@ -54,6 +54,10 @@ RUNS = {
     "nuts": LOGISTIC + "--chains 2 --draws 40 --epochs 4000 --sampler nuts",
     "surrogate": LOGISTIC + "--chains 2 --draws 40 --warmup 600 --ess 400 --sampler surrogate",
     "importance": LOGISTIC + "--chains 2 --draws 40 --ess 400 --sampler importance",
+    "sweep": "crossed.csv --formula y~x+(1+x|g)+(1|h) --family bernoulli --sampler sweep --chains 2 "
+    "--draws 40 --warmup 100 --epochs 3000",
+    "sweep, normal rows": "crossed.csv --formula x~o+(1+o|g)+(1|h) --family gaussian --sampler sweep "
+    "--chains 2 --draws 40 --warmup 100 --epochs 200",
     # models
     "logistic": SBPS_OF,
     "linear": LINEAR + SHORT + "--sampler sbps",
@@ -149,6 +153,14 @@ def write_mixed(chance):
     write_table("mixed.csv", "y,x,c,w,o", rows)
 
 
+def write_crossed(chance):
+    rows = []
+    for i in range(300):
+        x, g, h = number(chance), i % 13, (i * i) % 7
+        rows.append((int(x + 0.2 * (g - 6) > number(chance)), x, "g%d" % g, "h%d" % h, number(chance)))
+    write_table("crossed.csv", "y,x,g,h,o", rows)
+
+
 def write_sparse(chance):
     with open("sparse.svm", "w") as file:
         for _ in range(600):
@@ -197,6 +209,7 @@ def write_tables():
     write_mixed(chance)
     write_sparse(chance)
     write_rare(chance)
+    write_crossed(chance)
     write_leverage()
 
 

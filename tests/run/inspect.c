@@ -12,6 +12,23 @@
 #define WORD    sizeof(uint64_t)
 #define LINE    (CACHE_LINE / WORD)
 
+/* A table with two crossed factors, g and h. */
+static void read_groups(const sbps_options *options, sbps_table **table)
+{
+    char path[256];
+    sbps_error err = {0};
+    rng random = rng_stream(9, 0, RNG_TEST);
+    temporary_name(sizeof path, path);
+    FILE *file = fopen(path, "w");
+    fprintf(file, "y,x,g,h\n");
+    for (size_t i = 0; i < ROWS; i++)
+        fprintf(file, "%d,%.4f,g%zu,h%zu\n", rng_uniform(&random) < 0.4, rng_normal(&random),
+                i % 11, i * i % 7);
+    fclose(file);
+    if (sbps_table_read(path, options, NULL, table, &err) != SBPS_OK) give_up(path, &err);
+    unlink(path);
+}
+
 static sbps_run *run_of(const char *settings, sbps_table **table)
 {
     static double x[ROWS][COLUMNS], y[ROWS];
@@ -23,7 +40,9 @@ static sbps_run *run_of(const char *settings, sbps_table **table)
         y[i] = rng_uniform(&random) < 1.0 / (1.0 + exp(-x[i][0]));
     }
     sbps_options *options = options_of(settings);
-    if (sbps_table_copy(ROWS, COLUMNS, x[0], NULL, y, options, table, &err) != SBPS_OK)
+    if (strstr(settings, "formula="))
+        read_groups(options, table);
+    else if (sbps_table_copy(ROWS, COLUMNS, x[0], NULL, y, options, table, &err) != SBPS_OK)
         give_up("table", &err);
     if (sbps_run_create(*table, options, &run, &err) != SBPS_OK) give_up(settings, &err);
     sbps_options_destroy(options);
@@ -82,12 +101,21 @@ TEST(every_word_of_every_samplers_memory_is_inspected)
 {
     for (size_t i = 0; sampler_kinds[i]; i++) {
         char settings[160];
+        if (sampler_kinds[i]->conditional) continue; /* needs groups: below */
         bool noisy = !strcmp(sampler_kinds[i]->name, "noisy-bps");
         snprintf(settings, sizeof settings,
                  "model=logistic chains=2 draws=20 seconds=50 warmup=500 sampler=%s%s",
                  sampler_kinds[i]->name, noisy ? " gradient-noise=0.5" : "");
         check_whole(settings);
     }
+}
+
+TEST(every_word_of_sweeps_is_inspected)
+{
+    check_whole("formula=y~x+(1+x|g)+(1|h) family=bernoulli chains=2 draws=20 seconds=50 "
+                "warmup=100 sampler=sweep");
+    check_whole("formula=y~x+(1+x|g)+(1|h) family=gaussian chains=2 draws=20 seconds=50 "
+                "warmup=100 sampler=sweep");
 }
 
 TEST(every_word_is_inspected_with_any_options)

@@ -15,7 +15,7 @@
 #define STEP_MEAN 0.05
 #define STEP_SD   0.05
 
-typedef enum { EXACT, METERED, STEPPING } allowance;
+typedef enum { EXACT, METERED, STEPPING, GROUPS_ONLY } allowance;
 
 typedef struct {
     const char *sampler;
@@ -45,6 +45,7 @@ static const expectation expectations[] = {
     {.sampler = "hmc", .kind = EXACT},
     {.sampler = "nuts", .kind = EXACT},
     {.sampler = "surrogate", .kind = EXACT},
+    {.sampler = "sweep", .kind = GROUPS_ONLY}, /* refuses the table: stat/gaussian_registry */
     {.sampler = "importance", .kind = EXACT},
 };
 
@@ -84,6 +85,7 @@ static void check_statement(const expectation *e, const sbps_result *r)
 static void check(const expectation *e, const table *t, const known truth[2])
 {
     char all[256];
+    if (e->kind == GROUPS_ONLY) return;
     snprintf(all, sizeof all, "model=logistic seed=5 ess=%g sampler=%s %s", ESS, e->sampler,
              e->settings ? e->settings : "");
     sbps_result *r = sample_arrays(t->n, 1, t->x, t->y, all);

@@ -153,12 +153,13 @@ static sbps_status choose_sampler(const sbps_options *o, const rows *data, run_p
     if (!plan->sampler) return unknown("sampler", name, sampler_kinds, err);
     if (shrinks && strcmp(name, "hmc"))
         return fail(err, SBPS_BAD_ARG, "--sampler: shrinkage priors need hmc, not %s", name);
-    if (!plan->model->transformation.apply || !strcmp(name, "hmc") || !strcmp(name, "nuts"))
-        return SBPS_OK;
+    bool joint = !strcmp(name, "hmc") || !strcmp(name, "nuts") || plan->sampler->conditional;
+    if (!plan->model->transformation.apply || joint) return SBPS_OK;
     return fail(
         err, SBPS_BAD_ARG,
-        "--sampler: all group effects are sampled jointly here, which %s cannot do: use hmc or "
-        "nuts, or --crossed integrate if all factors but the largest have at most %zu effects",
+        "--sampler: all group effects are sampled jointly here, which %s cannot do: use hmc, "
+        "nuts or sweep, or --crossed integrate if all factors but the largest have at most %zu "
+        "effects",
         name, EXPLICIT_MAX);
 }
 
@@ -319,7 +320,8 @@ static void choose_settings(const sbps_options *o, run_plan *plan)
 #define GROUP_COST_MAX 100.0        /* at most */
 #define NODE_WORK                                                                              \
     4.0 /* cost of a row at a point, which calls exp or lgamma, relative to a row of x */
-#define ROUND_PAIRS ((size_t)128) /* nearly independent steps: few are enough for decisions */
+#define ROUND_SWEEPS ((size_t)32)  /* of conditional updates */
+#define ROUND_PAIRS  ((size_t)128) /* nearly independent steps: few are enough for decisions */
 
 /* Cost of a row of the run relative to a row of the table. */
 static double row_cost(const rows *data, bool joint)
@@ -339,6 +341,7 @@ static size_t round_events(const run_plan *plan)
     double node = plan->row_cost > 1.0 ? NODE_WORK : 1.0;
     double events = ROUND_ROWS / (10.0 * (double)plan->batch * plan->row_cost * node);
     if (plan->seconds_rule) return ROUND_MIN;
+    if (plan->sampler->conditional) return ROUND_SWEEPS;
     if (plan->sampler->pairs || !strcmp(plan->sampler->name, "nuts")) return ROUND_PAIRS;
     if (events >= (double)PLAN_ROUND_EVENTS) return PLAN_ROUND_EVENTS;
     return events < (double)ROUND_MIN ? ROUND_MIN : (size_t)events;

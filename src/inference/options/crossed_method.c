@@ -123,7 +123,7 @@ static bool has_costly_integrals(const sbps_options *o, const rows *data)
 bool crossed_joint(const sbps_options *o, const rows *data, bool run)
 {
     double effects = (double)mixed_explicit(data);
-    if (o->no_integrals) return true;
+    if (o->no_integrals || (run && !strcmp(o->sampler, "sweep"))) return true;
     if (!is_auto(o->crossed)) return !strcmp(o->crossed, "joint");
     if (mixed_explicit(data) > JOINT_FROM || (run && crossed_nuts(o, data))) return true;
     if (!run || !left_open(o, "hmc")) return false;

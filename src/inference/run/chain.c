@@ -11,6 +11,7 @@
 #include "inference/run/warmup.h"
 #include "linalg/dense_matrix.h"
 #include "linalg/pareto.h"
+#include "posterior/sweep/sweep.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -125,6 +126,8 @@ static void carve_chain_memory(const sbps_run *run, chain *c)
     minibatch_carve(&c->batches,
                     auto_widest(&facts, run->plan, run->noise.parts, run->tuned.minibatch),
                     run->target, run->tuned.batch, &c->memory);
+    c->batches.is.sweep = run->noise.sweep;
+    c->batches.is.facts.sweep_numbers = run->noise.sweep ? sweep_numbers(run->noise.sweep) : 0;
     sampler_carve(&c->s, run->plan->sampler, run->geometry.a, hessian, run->reference->w,
                   &c->batches.is, &c->memory);
     moments_carve(&c->m, run->report.watched_count, run->report.value, run->reference->w,
@@ -318,7 +321,7 @@ static void start_chain(sbps_run *run, chain *c, size_t index)
         memset(p, 0, d * sizeof *p); /* the sampler draws its own start */
     } else if (spread == 0.0 || !scatter(run, index, &random, p)) {
         run->geometry.a->kind->forward(run->geometry.a, z, p);
-        shrink_start(run, z, p);
+        if (!run->plan->sampler->conditional) shrink_start(run, z, p);
     }
     start_at(run, c, p, index);
 }

@@ -252,7 +252,7 @@ static void describe_size(const sbps_run *run, text *out)
         text_add(out, "  start     %s%s: negative log posterior %.8g, gradient norm %.1e\n",
                  run->options->start, run->geometry.start_metric ? " with its covariance" : "",
                  run->reference->value, run->reference->gradient_norm);
-    else if (!run->options->prior_only)
+    else if (!run->options->prior_only && !run->noise.sweep)
         text_add(out,
                  "  mode      found in %zu iterations: negative log posterior %.8g, gradient "
                  "norm %.1e\n",

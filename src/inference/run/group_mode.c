@@ -8,6 +8,7 @@
 #include "inference/run/run.h"
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
+#include "posterior/sweep/sweep.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,14 +17,18 @@
 #define RECENTRE_MAX       8   /* searches for the mode */
 #define RECENTRE_TOLERANCE 0.1 /* posterior sd: change at which recentring has converged */
 
+static sbps_status refuse_start(sbps_error *err)
+{
+    return fail(err, SBPS_BAD_ARG,
+                "--start: not available with crossed factors, whose coordinates are chosen "
+                "during the search for the mode; leave the option out");
+}
+
 sbps_status groups_ready(const posterior *u, bool has_start, sbps_error *err)
 {
     size_t d = u->dim;
     if (!u->model->row_model || !mixed_crossed(u->self)) return SBPS_OK;
-    if (has_start)
-        return fail(err, SBPS_BAD_ARG,
-                    "--start: not available with crossed factors, whose coordinates are chosen "
-                    "during the search for the mode; leave the option out");
+    if (has_start) return refuse_start(err);
     double *w = new_doubles(d * (d + 2) + 1);
     if (!w) return fail_memory(err);
     const expansion out = {w + d * (d + 2), w + d, w + 2 * d};
@@ -302,10 +307,7 @@ sbps_status wide_find(const posterior *u, bool has_start, metric **a, mode **opt
     size_t *at, count;
     *a = NULL;
     *optimum = NULL;
-    if (has_start)
-        return fail(err, SBPS_BAD_ARG,
-                    "--start: not available with crossed factors, whose coordinates are chosen "
-                    "during the search for the mode; leave the option out");
+    if (has_start) return refuse_start(err);
     sbps_status status = find_core(u, &at, &count, err);
     const metric_core core = {at, count};
     if (status == SBPS_OK) status = search_with_fallback(u, &core, a, optimum, err);
@@ -316,5 +318,37 @@ sbps_status wide_find(const posterior *u, bool has_start, metric **a, mode **opt
     metric_destroy(*a);
     *optimum = NULL;
     *a = NULL;
+    return status;
+}
+
+/* ---- sweeps ---- */
+
+sbps_status sweep_reference(const posterior *u, const sweep *s, bool has_start, metric **a,
+                            mode **out, sbps_error *err)
+{
+    *a = NULL;
+    *out = NULL;
+    if (has_start) return refuse_start(err);
+    mode *m = calloc(1, sizeof *m);
+    double *state = new_doubles(sweep_numbers(s));
+    sbps_status status = SBPS_OK;
+    if (m) m->w = new_doubles(u->dim);
+    if (!m || !m->w || !state) status = fail_memory(err);
+    if (status == SBPS_OK) {
+        m->method = "sweep";
+        u->model->parameters.start(u->self, m->w);
+        sweep_start(s, NULL, m->w, state);
+        status = posterior_value(u, m->w, &m->value, err);
+    }
+    if (status == SBPS_OK && !isfinite(m->value))
+        status = fail(err, SBPS_DIVERGED,
+                      "the posterior where sweeps start is not finite: check the response and "
+                      "the columns for extreme values");
+    if (status == SBPS_OK) status = metric_create(metric_find("none"), u->dim, NULL, a, err);
+    free(state);
+    if (status == SBPS_OK)
+        *out = m;
+    else
+        mode_destroy(m);
     return status;
 }

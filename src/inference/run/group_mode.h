@@ -25,5 +25,10 @@ sbps_status groups_choose_nodes(const posterior *u, const mode_request *how, boo
  * from a file. *a and *optimum are the caller's. */
 sbps_status wide_find(const posterior *u, bool has_start, metric **a, mode **optimum,
                       sbps_error *err);
+/* A reference point in place of a mode for sweeps: effects and fixed effects fitted given the
+ * model's first standard deviations; *a is the identity. Refuses a start from a file. *a and
+ * *out are the caller's. */
+sbps_status sweep_reference(const posterior *u, const struct sweep *s, bool has_start,
+                            metric **a, mode **out, sbps_error *err);
 
 #endif

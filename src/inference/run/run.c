@@ -24,6 +24,7 @@
 #include "inference/run/warmup.h"
 #include "linalg/cholesky.h"
 #include "posterior/mode/profile.h"
+#include "posterior/sweep/sweep.h"
 
 #include <math.h>
 #include <string.h>
@@ -140,6 +141,7 @@ void run_destroy(sbps_run *run)
     control_destroy(run->noise.cv);
     row_bounds_destroy(run->noise.bounds);
     strata_destroy(run->noise.parts);
+    sweep_close(run->noise.sweep);
     strata_destroy(run->noise.spare.parts);
     free(run->noise.cv_centre);
     free(run->report.watched);

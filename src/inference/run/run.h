@@ -137,12 +137,13 @@ typedef struct {
 
 /* What reduces mini-batch noise: control variate, bounds and strata. */
 typedef struct {
-    control *cv;        /* NULL: none */
-    double *cv_centre;  /* dim: reference point of the control variate; checkpoint "anchor" */
-    row_bounds *bounds; /* of samplers that weigh pairs of points; NULL: others */
-    strata *parts;      /* NULL: no strata */
-    strata_tally tally; /* influence of the rows; all 0: not measured */
-    spare_parts spare;  /* `parts` and `tally` of plans[1] while plans[0] is in force */
+    control *cv;         /* NULL: none */
+    double *cv_centre;   /* dim: reference point of the control variate; checkpoint "anchor" */
+    row_bounds *bounds;  /* of samplers that weigh pairs of points; NULL: others */
+    struct sweep *sweep; /* of samplers that draw blocks of parameters; NULL: others */
+    strata *parts;       /* NULL: no strata */
+    strata_tally tally;  /* influence of the rows; all 0: not measured */
+    spare_parts spare;   /* `parts` and `tally` of plans[1] while plans[0] is in force */
 } run_noise;
 
 /* The posterior around the reference point. */

@@ -31,6 +31,7 @@
 #include "linalg/cholesky.h"
 #include "posterior/full/prior_draw.h"
 #include "posterior/mode/profile.h"
+#include "posterior/sweep/sweep.h"
 #include "table/row_partition.h"
 
 #include <math.h>
@@ -107,6 +108,7 @@ static sbps_status run_check_units(const sbps_run *run, sbps_error *err)
 #define WATCHED_EFFECTS ((size_t)16)
 #define WIDE_DRAWS      250.0
 #define WIDE_NUMBERS    1e7
+#define SWEEP_NUMBERS   2e6 /* for sweeps, beside whose cost clearing more memory would count */
 
 /* Creates the names of coordinates and reported parameters, and their scales. */
 static sbps_status name_parameters(sbps_run *run, sbps_error *err)
@@ -131,7 +133,8 @@ static sbps_status choose_watched(sbps_run *run, sbps_error *err)
     size_t others = u->dim - derived_parameters(u), every = others / WATCHED_EFFECTS + 1;
     run->report.watched_count = u->dim;
     if (!u->model->transformation.apply || every == 1) return SBPS_OK;
-    double kept = fmax(WIDE_NUMBERS / (double)u->dim, WIDE_DRAWS);
+    double numbers = run->plans->sampler->conditional ? SWEEP_NUMBERS : WIDE_NUMBERS;
+    double kept = fmax(numbers / (double)u->dim, WIDE_DRAWS);
     if (!option_given(run->options, "draws") && kept < (double)run->options->draws)
         run->options->draws = (size_t)kept;
     run->report.watched = calloc(u->dim, sizeof *run->report.watched);
@@ -252,6 +255,14 @@ static sbps_status find_reference(sbps_run *run, setup_cache *f, sbps_error *err
     /* segments need not begin at the mode itself */
     bool rough = !run->plans->sampler->full && !start.hash;
     run->geometry.start_metric = start.precision;
+    if (status == SBPS_OK && run->plans->sampler->conditional) {
+        status = sweep_open(run->target, &run->noise.sweep, err);
+        if (status == SBPS_OK)
+            status = sweep_reference(run->target, run->noise.sweep, start.hash != 0,
+                                     &run->geometry.a, &run->reference, err);
+        start_release(&start);
+        return status;
+    }
     if (status == SBPS_OK && run->target->model->transformation.apply) {
         status =
             wide_find(run->target, start.hash != 0, &run->geometry.a, &run->reference, err);

@@ -22,6 +22,7 @@
 #define WARMUP_SCALES  500
 #define WARMUP_WINDOWS 2   /* most epochs before the last, for samplers that adapt in windows */
 #define WARMUP_RHAT    1.1 /* R-hat at which chains of such samplers agree well enough */
+#define SWEEP_ESS      50.0 /* as WARMUP_ESS, of means alone: for samplers that adapt little */
 /* As MISSING_FRACTION, with two standard errors: a ninth of the budget. */
 #define MISSING_MAX 0.1
 
@@ -136,12 +137,23 @@ static bool windows_are_over(const sbps_run *run, double proposals)
     return ended && (run->state.epoch >= WARMUP_WINDOWS || chains_rhat(run) < WARMUP_RHAT);
 }
 
+/* True if sweeps, whose steps are nearly independent and start at a fitted point, have forgotten
+ * their start. */
+static bool sweeps_are_warm(const sbps_run *run, double proposals)
+{
+    const sampler_kind *kind = run->plan->sampler;
+    if (!kind->conditional || proposals < (double)(kind->warmup * run->chain_count))
+        return false;
+    return run_min_ess(run) >= SWEEP_ESS && chains_rhat(run) < WARMUP_RHAT;
+}
+
 /* True if warm-up may end after this many proposals. */
 static bool long_enough(const sbps_run *run, double proposals)
 {
     const sbps_options *o = run->options;
     if (o->warmup != SIZE_AUTO) return proposals >= (double)(o->warmup * run->chain_count);
     if (run->state.epoch >= WARMUP_EPOCHS || scales_are_warm(run, proposals)) return true;
+    if (run->plan->sampler->conditional) return sweeps_are_warm(run, proposals);
     if (windows_are_over(run, proposals)) return true;
     /* samplers that weigh pairs adapt nothing: the ESS is enough */
     if (run->state.epoch < 2 && !run->plan->sampler->pairs) return false;
@@ -169,7 +181,7 @@ void warmup_after_round(sbps_run *run)
     s->warmup_rows = rows_used;
     s->epoch_rounds = 0;
     s->epoch++;
-    s->goal_reached |= epoch_suffices(run);
+    s->goal_reached |= epoch_suffices(run) || sweeps_are_warm(run, proposals);
     choose_band(run);
     if (!cut && !requested && replan_after_epoch(run)) done = false;
     calibrate_all(run, true);

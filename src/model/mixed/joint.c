@@ -407,6 +407,12 @@ void mixed_joint_reset(void *self)
     }
 }
 
+void mixed_joint_plain(void *self)
+{
+    mixed_joint_reset(self);
+    blocks_drop(self);
+}
+
 sbps_status mixed_joint_recentre(void *self, const rows *groups, double *w, sbps_error *err)
 {
     mixed *m = self;

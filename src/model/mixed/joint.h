@@ -59,6 +59,7 @@ void level_set(other_factor *o, const effect_spread *at, size_t level, const dou
 sbps_status blocks_open(mixed *m, sbps_error *err);
 void blocks_reset(mixed *m); /* to the state after blocks_open */
 void blocks_close(mixed *m);
+void blocks_drop(mixed *m); /* no effect is in a block any more */
 /* Is m->other[f] in a block? */
 bool blocks_have(const mixed *m, size_t f);
 /* Cost of a gradient, in multiplications. */

@@ -244,6 +244,17 @@ void blocks_reset(mixed *m)
     memset(all->memory, 0, (all->width + all->effects + m->data->d) * sizeof *all->memory);
 }
 
+void blocks_drop(mixed *m)
+{
+    joint_blocks *all = m->blocks;
+    for (size_t f = 0; f < OTHERS_MAX; f++) {
+        free(all->place[f]);
+        all->place[f] = NULL;
+    }
+    all->count = all->width = all->effects = 0;
+    all->work = 0.0;
+}
+
 void blocks_close(mixed *m)
 {
     joint_blocks *all = m->blocks;

@@ -93,6 +93,9 @@ sbps_status mixed_joint_recentre(void *self, const rows *groups, double *w, sbps
 /* Sets the standardisation of a joint model back to that of a newly opened one: u = L eta. */
 void mixed_joint_reset(void *self);
 
+/* From now on the standardised effects of a joint model are L^-1 u: without P, b and blocks. */
+void mixed_joint_plain(void *self);
+
 /* A slope in a term with a constant whose column is not centred (centring.h). */
 typedef struct {
     const char *factor, *column;

@@ -486,5 +486,6 @@ potential_facts minibatch_facts(const posterior *target)
         .bounded = posterior_bounded(target),
         .third_bounded = third_bounded(target),
         .unbounded_prior = unbounded_prior(target),
+        .effects = target->model->row_model && target->model->transformation.apply,
     };
 }

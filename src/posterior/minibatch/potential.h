@@ -22,6 +22,8 @@ typedef struct {
     bool third_bounded; /* third derivatives are bounded near the reference */
     /* name of the first prior with unbounded slope; NULL: none */
     const char *unbounded_prior;
+    bool effects;         /* group effects of all factors are coordinates */
+    size_t sweep_numbers; /* of the state of sweeps, see potential.sweep; 0: there are none */
 } potential_facts;
 
 typedef struct potential potential;
@@ -49,8 +51,9 @@ struct potential {
     size_t batch; /* rows per observation; may change between segments */
     /* sd of Gaussian noise added to every component of the gradient; 0: none */
     double noise;
-    const double *reference; /* dim: reference of the control variate; NULL: none */
-    bool had_nan;            /* a sum over rows was NaN since this was last cleared */
+    const double *reference;   /* dim: reference of the control variate; NULL: none */
+    bool had_nan;              /* a sum over rows was NaN since this was last cleared */
+    const struct sweep *sweep; /* conditional updates (posterior/sweep/sweep.h); NULL: none */
 };
 
 /* Sets the line w(t) = p + t q (dim entries each, copied). */

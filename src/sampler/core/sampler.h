@@ -70,6 +70,7 @@ struct sampler_kind {
     bool bounded;
     bool pairs; /* compares pairs of points, see bounds.h: the potential needs row_bounds */
     bool independent; /* draws are independent: no warm-up */
+    bool conditional; /* draws blocks of parameters by potential.sweep: needs no mode */
     bool ergodic;     /* without refreshment: auto is a rate of 0 */
     bool warped;      /* moves in warped coordinates where the posterior has boundaries */
     /* implements settings->gradient_noise itself: the potential adds none */

@@ -24,6 +24,7 @@
     X(sampler, mh) /* discrete, exact */                                                       \
     X(sampler, hmc)                                                                            \
     X(sampler, nuts)                                                                           \
+    X(sampler, sweep) /* mixed models only */                                                  \
     X(sampler, surrogate)                                                                      \
     X(sampler, importance)
 
