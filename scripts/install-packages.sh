@@ -14,7 +14,7 @@ build=(gcc libc6-dev cmake ninja-build pkg-config libnetcdf-dev zlib1g-dev
 extras=(libzstd-dev liblzma-dev # may be missing: tables packed by zstd and xz; without them CMake leaves these out
         libopenmpi-dev openmpi-bin) # ranks, likewise
 browsers=(chromium) # pages are looked at by it; without it those tests are skipped
-friends=(r-cran-codetools r-cran-loo r-cran-bayesplot r-cran-rstantools r-cran-lme4 r-cran-knitr r-cran-data.table) # R's packages that ours works with; tests say what they leave out without them
+friends=(r-cran-codetools r-cran-loo r-cran-bayesplot r-cran-rstantools r-cran-lme4 r-cran-knitr r-cran-data.table r-cran-emmeans r-cran-insight r-cran-bayestestr r-cran-parameters) # R's packages that ours works with; tests say what they leave out without them
 r_checkers=(qpdf devscripts) # programs that R CMD check asks for, likewise
 strangers=(libgdal32) # hands over Arrow streams that are not ours; without it that test is skipped
 painters=(python3 python3-numpy python3-netcdf4 gnuplot-nox fonts-dejavu-core)

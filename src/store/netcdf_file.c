@@ -340,18 +340,6 @@ static sbps_status report_open_error(const reader *f, int rc)
     return rc == NC_ENOMEM ? fail_memory(f->err) : bad(f, "it cannot be opened", rc);
 }
 
-sbps_status result_read_netcdf(const char *path, result **out, sbps_error *err)
-{
-    reader f = {.path = path, .err = err};
-    *out = NULL;
-    sbps_status status = check_file(&f);
-    if (status != SBPS_OK) return status;
-    int cancel_state = netcdf_lock(), rc = nc_open(path, NC_NOWRITE, &f.root);
-    status = rc ? report_open_error(&f, rc) : read_open(&f, out);
-    netcdf_unlock(cancel_state);
-    return status;
-}
-
 /* Reads a result from the bytes of a file without its trailer, which are borrowed. path: for
  * messages. Takes the lock itself. */
 static sbps_status netcdf_read_image(void *image, size_t size, const char *path, result **out,
@@ -362,6 +350,46 @@ static sbps_status netcdf_read_image(void *image, size_t size, const char *path,
     int cancel_state = netcdf_lock();
     int rc = nc_open_mem("sbps.nc", NC_NOWRITE, size, image, &f.root);
     sbps_status status = rc ? report_open_error(&f, rc) : read_open(&f, out);
+    netcdf_unlock(cancel_state);
+    return status;
+}
+
+/* Whether a file has a name that HDF5 can resolve: one in memory, /proc/self/fd/N, has none. */
+static bool has_name(const char *path)
+{
+    char *resolved = realpath(path, NULL);
+    bool found = resolved != NULL;
+    free(resolved);
+    return found;
+}
+
+static sbps_status read_nameless(const char *path, size_t bytes, result **out, sbps_error *err)
+{
+    FILE *stream = fopen(path, "rbe");
+    if (!stream) return fail_file(err, path, "read", errno);
+    void *image = malloc(bytes + 1);
+    bool whole = image && fread(image, 1, bytes, stream) == bytes;
+    fclose(stream);
+    sbps_status status;
+    if (!image)
+        status = fail_memory(err);
+    else if (!whole)
+        status = fail_file(err, path, "read", EIO);
+    else
+        status = netcdf_read_image(image, bytes, path, out, err);
+    free(image);
+    return status;
+}
+
+sbps_status result_read_netcdf(const char *path, result **out, sbps_error *err)
+{
+    reader f = {.path = path, .err = err};
+    *out = NULL;
+    sbps_status status = check_file(&f);
+    if (status != SBPS_OK) return status;
+    if (!has_name(path)) return read_nameless(path, f.bytes, out, err);
+    int cancel_state = netcdf_lock(), rc = nc_open(path, NC_NOWRITE, &f.root);
+    status = rc ? report_open_error(&f, rc) : read_open(&f, out);
     netcdf_unlock(cancel_state);
     return status;
 }

@@ -36,7 +36,7 @@ refused("offset of new rows", "sbps_bad_data", sprintf("'offset' has %d values f
 run <- tempfile(fileext = ".nc")
 writeBin(fit$run, run)
 glue <- getNamespace("sbps")
-call_predict <- function(rows) .Call(glue$r_predict, run, rows, c("linear", "error"), c(0, 0, 1, 1), tempfile(fileext = ".csv"))
+call_predict <- function(rows) .Call(glue$r_predict, run, rows, c("linear", "error"), c(0, 0, 1, 1))
 glue_refuses <- function(what, words, expression) {
     e <- condition_of(expression)
     check_that(what, inherits(e, "error") && grepl(words, conditionMessage(e), fixed = TRUE))
@@ -44,8 +44,8 @@ glue_refuses <- function(what, words, expression) {
 glue_refuses("a short vector in .Call", "'pmax(q, 0)' has 3 values for 4 rows", call_predict(list(x = as.double(1:4), `pmax(q, 0)` = as.double(1:3))))
 glue_refuses("another type in .Call", "'x' is of type complex", call_predict(list(x = 1i)))
 glue_refuses("few names in .Call", "names of columns", call_predict(structure(list(1, 2), names = NULL)))
-glue_refuses("few numbers in .Call", "numbers", .Call(glue$r_predict, run, NULL, c("linear", "error"), 0, "a.csv"))
-glue_refuses("few words in .Call", "words", .Call(glue$r_predict, run, NULL, "linear", c(0, 0, 1, 1), "a.csv"))
+glue_refuses("few numbers in .Call", "numbers", .Call(glue$r_predict, run, NULL, c("linear", "error"), 0))
+glue_refuses("few words in .Call", "words", .Call(glue$r_predict, run, NULL, "linear", c(0, 0, 1, 1)))
 glue_refuses("a short vector to sample", "'x' has 3 values for 4 rows",
              .Call(glue$r_sample, list(y = as.double(1:4), x = as.double(1:3)), c("y", "x"), c(formula = "y ~ x", family = "gaussian"), "", run, FALSE, NULL))
 glue_refuses("few names to sample", "names of columns", .Call(glue$r_sample, list(1, 2), "y", c(formula = "y ~ x"), "", run, FALSE, NULL))

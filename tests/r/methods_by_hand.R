@@ -35,7 +35,7 @@ figures <- summary(fit, pars = "wt", regex_pars = "^sig", probs = c(0.1, 0.9))
 check_that("summary, probs", near(figures[["wt", "10%"]], unname(quantile(draws[, "wt"], 0.1))) && identical(rownames(figures), c("wt", "sigma")))
 check_that("as.matrix, regex_pars", identical(colnames(as.matrix(fit, regex_pars = "cyl")), c("factor(cyl)6", "factor(cyl)8")))
 check_that("posterior_interval", near(unname(posterior_interval(fit, 0.5, pars = "wt")[1, ]), unname(quantile(draws[, "wt"], c(0.25, 0.75)))))
-refused("confint", "sbps_bad_arg", "posterior_interval", confint(fit))
+check_that("confint", near(unname(confint(fit, "wt", 0.5)[1, ]), unname(quantile(draws[, "wt"], c(0.25, 0.75)))) && identical(colnames(confint(fit)), c("2.5 %", "97.5 %")))
 refused("pars", "sbps_bad_arg", "'wtt'", as.matrix(fit, "wtt"))
 check_that("prior_summary", any(grepl("^sigma ~ exponential", capture.output(prior_summary(fit)))))
 row <- tidy(fit, conf.int = TRUE, conf.level = 0.5)[2, ]

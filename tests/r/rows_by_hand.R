@@ -109,6 +109,7 @@ same("aux", quick(mpg ~ wt, mtcars, prior_aux = exponential(2)), quick(mpg ~ wt,
 same("one for each", quick(mpg ~ wt + hp, mtcars, prior = student_t(3, 0, c(1, 2))), quick(mpg ~ wt + hp, mtcars, prior = "wt=student_t(3,0,1); hp=student_t(3,0,2)"))
 lines <- capture.output(prior_summary(quick(mpg ~ wt + am, mtcars, prior = normal(0, 5, autoscale = TRUE))))
 check_that("autoscale", any(grepl(sprintf("am ~ normal(0, %.4g)", 5 * sd(mtcars$mpg) / sd(mtcars$am)), lines, fixed = TRUE)))
-refused("an unknown prior", "sbps_bad_arg", "unknown prior 'hs'", sbps(mpg ~ wt, mtcars, prior = list(dist = "hs")))
+refused("an unknown prior", "sbps_bad_arg", "unknown prior 'spike'", sbps(mpg ~ wt, mtcars, prior = list(dist = "spike")))
+same("hs", quick(mpg ~ ., mtcars, prior = hs(global_scale = 0.1)), quick(mpg ~ ., mtcars, prior = "hs(1,1,0.1,4,2.5)"))
 refused("numbers of priors", "sbps_bad_arg", "3 numbers for 2 coefficients (wt, hp)", sbps(mpg ~ wt + hp, mtcars, prior = normal(c(0, 0, 0), 1)))
 end()

@@ -167,7 +167,17 @@ frame_of <- function(formula, data, arguments) {
     made <- unlist(lapply(coding$codings, function(x) c(x$names, x$all)))
     available <- union(setdiff(names(columns), c(all.vars(named[[2]]), names(arguments$own), arguments$also, made)), names(coding$codings))
     recipe <- c(recipe_of(formula, calls, values, data, rows, env), list(codings = coding$codings, there = available))
-    list(rows = treat_missing(frame_from(columns), arguments$na.action), text = format_formula(named, coding$codings, available), recipe = recipe)
+    kept <- treat_missing(frame_from(columns), arguments$na.action)
+    recipe$raw <- raw_columns(data, recipe$needs, arguments$subset, attr(kept, "na.action"))
+    list(rows = kept, text = format_formula(named, coding$codings, available), recipe = recipe)
+}
+
+# The columns from which R computed others, for the rows of the fit: functions such as emmeans need them.
+raw_columns <- function(data, needs, subset, left) {
+    raw <- data[unique(as.character(unlist(needs)))]
+    if (length(raw) && !is.null(subset)) raw <- select_rows(raw, which_rows(subset, NROW(raw[[1]])))
+    if (length(raw) && length(left)) raw <- select_rows(raw, -as.integer(left))
+    raw
 }
 
 # weights and offset of new rows: an offset is needed, weights are not.

@@ -4,11 +4,18 @@
 # The kind of each parameter: "fixed", "sd", "cor", "effect" or "auxiliary" such as sigma.
 parts_of <- function(fit) fit$part
 
+# Ordered outcomes: coefficients come first, then the thresholds, such as low|middle.
+ordinal_parts <- function(names) {
+    last_coefficient <- max(0, which(!grepl("|", names, fixed = TRUE)))
+    rep(c("fixed", "auxiliary"), c(last_coefficient, length(names) - last_coefficient))
+}
+
 # From the library's kinds. Parameters of models that are functions are all fixed.
-parameter_parts <- function(kinds, family) {
+parameter_parts <- function(kinds, family, names) {
+    if (family == "cumulative" && !any(kinds %in% c("coefficient", "sd"))) return(ordinal_parts(names))
     known <- c(intercept = "fixed", coefficient = "fixed", sd = "sd", cor = "cor", effect = "effect")
     part <- unname(known[kinds])
-    part[is.na(part)] <- if (any(!is.na(part)) || family == "cumulative") "auxiliary" else "fixed"
+    part[is.na(part)] <- if (any(!is.na(part))) "auxiliary" else "fixed"
     part
 }
 

@@ -99,12 +99,11 @@ input_rows <- function(formula, data, arguments) {
 from_rstanarm <- function(more) {
     if (isTRUE(more$prior_PD)) more$prior_only <- TRUE
     if (!is.null(more$algorithm) && !identical(more$algorithm, "sampling")) raise("SBPS_BAD_ARG", "algorithm: expected \"sampling\"")
-    if (!is.null(more$prior_covariance)) warning("prior_covariance is ignored: use prior_sd for standard deviations and prior_cor for correlations", call. = FALSE)
     if (!is.null(more$cores) && is.null(more$threads)) more$threads <- more$cores
-    idle <- c("iter", if (!is.null(more$iter)) "warmup", "thin", "adapt_delta", "control", "QR", "init", "save_warmup", "open_progress", "mean_PPD")
+    idle <- c("init_r", "save_pars", "show_messages", "verbose", "do_residuals", "iter", if (!is.null(more$iter)) "warmup", "thin", "adapt_delta", "control", "QR", "init", "save_warmup", "open_progress", "mean_PPD")
     ignored <- setdiff(intersect(names(more), idle), "mean_PPD")
     if (length(ignored)) message(paste(ignored, collapse = ", "), ": ignored, the run stops at the effective sample size `ess`")
-    more[setdiff(names(more), c(idle, "algorithm", "prior_PD", "prior_covariance", "cores", "refresh", "model", "x", "y", "sparse"))]
+    more[setdiff(names(more), c(idle, "algorithm", "prior_PD", "cores", "refresh", "model", "x", "y", "sparse"))]
 }
 
 # The call as text. Arguments that contain data, as do.call makes them, are replaced by dots.
@@ -138,6 +137,8 @@ sbps <- function(formula, data = list(), family = NULL, prior = NULL, prior_inte
     call <- match.call()
     formula <- check_formula(formula)
     more <- list(...)
+    as_rstanarm <- identical(more$from, "rstanarm")
+    more$from <- NULL
     if (length(more) && (is.null(names(more)) || any(names(more) == ""))) raise("SBPS_BAD_ARG", "options need names, as in chains = 4")
     if (!is.null(more$refresh) && missing(progress)) progress <- progress && more$refresh > 0
     more <- from_rstanarm(more)
@@ -146,6 +147,7 @@ sbps <- function(formula, data = list(), family = NULL, prior = NULL, prior_inte
     expressions <- list(weights = substitute(weights), offset = substitute(offset), subset = substitute(subset))
     arguments <- row_arguments(expressions, more, data, contrasts, na.action, formula)
     made <- c(list(call = call, formula = formula, family = family), input_rows(formula, data, arguments))
+    made$rstanarm <- as_rstanarm
     made$said <- stats::setNames(expressions[arguments$part], names(arguments$own))
     made$word <- if (is.null(family)) likely_family(made, more) else family_name(family, formula, made$rows)
     fit <- run_sampler(made, c(list(prior = prior, prior_intercept = prior_intercept, seed = seed, ess = ess), arguments$names, more), ranef, progress)
@@ -171,7 +173,7 @@ run_sampler <- function(made, given, ranef, progress) {
         made$word <- sub(",.*", "", reason)
         made$family <- if (made$word == "gaussian") stats::gaussian() else stats::binomial()
     }
-    fit_of(path, report, c(made[setdiff(names(made), c("rows", "text"))], list(options = given)))
+    fit_of(path, report, c(made[setdiff(names(made), c("rows", "text", "rstanarm"))], list(options = given)))
 }
 
 # Names of columns that were computed here, which need no quotes.
@@ -186,7 +188,7 @@ fit_of <- function(path, report, made) {
     rownames(figures) <- make.unique(called)
     dimnames(draws) <- list(NULL, NULL, rownames(figures))
     bytes <- readBin(path, "raw", file.size(path))
-    structure(c(made, report, list(draws = draws, figures = figures, called = called, part = parameter_parts(kinds, made$word), run = bytes)), class = "sbps")
+    structure(c(made, report, list(draws = draws, figures = figures, called = called, part = parameter_parts(kinds, made$word, called), run = bytes)), class = "sbps")
 }
 
 # Issues the warnings of the command line as warnings of R.

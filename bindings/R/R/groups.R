@@ -58,23 +58,25 @@ effects_frame <- function(about) {
     structure(values, names = columns, row.names = levels, class = "data.frame")
 }
 
-# Covariances of a group's effects: means over draws of sd_a sd_b cor_ab.
+# The posterior mean of a parameter as summary(fit) shows it; 0: there is no such parameter.
+mean_called <- function(fit, name, part) {
+    own <- which(parts_of(fit) == part & fit$called == name)
+    if (length(own)) fit$figures[[own[1], "mean"]] else 0
+}
+
+# Standard deviations and correlations of a group's effects are posterior means, those of summary(fit); variances are squares of these
+# standard deviations, covariances their products with the correlations.
 covariance_of <- function(fit, group, columns) {
-    draws_called <- function(name, part) {
-        own <- which(parts_of(fit) == part & fit$called == name)
-        if (length(own)) as.vector(fit$draws[, , own[1]]) else 0
-    }
-    sd <- lapply(paste0("sd_", group, "__", columns), draws_called, "sd")
     names <- effect_name(columns, intercept_is_column(fit$formula))
-    out <- matrix(0, length(columns), length(columns), dimnames = list(names, names))
+    sd <- stats::setNames(vapply(paste0("sd_", group, "__", columns), function(name) mean_called(fit, name, "sd"), 1), names)
+    correlation <- diag(length(columns))
+    dimnames(correlation) <- list(names, names)
     for (a in seq_along(columns)) {
-        for (b in seq_len(a)) {
-            r <- if (a == b) 1 else draws_called(paste0("cor_", group, "__", columns[b], "__", columns[a]), "cor")
-            out[a, b] <- out[b, a] <- mean(sd[[a]] * sd[[b]] * r)
+        for (b in seq_len(a - 1)) {
+            correlation[a, b] <- correlation[b, a] <- mean_called(fit, paste0("cor_", group, "__", columns[b], "__", columns[a]), "cor")
         }
     }
-    stddev <- stats::setNames(vapply(sd, mean, 1), paste0("sd_", group, "__", columns))
-    structure(out, stddev = stddev, correlation = stats::cov2cor(out))
+    structure(correlation * outer(sd, sd), stddev = sd, correlation = correlation)
 }
 
 VarCorr.sbps <- function(x, sigma = 1, ...) {
@@ -82,15 +84,35 @@ VarCorr.sbps <- function(x, sigma = 1, ...) {
     if (!nrow(about)) raise("SBPS_BAD_ARG", "the fit has no groups")
     columns <- split(about$column, factor(about$group, unique(about$group)))
     out <- Map(function(columns, group) covariance_of(x, group, columns), columns, names(columns))
-    left <- auxiliary_draws(x, "sigma")
-    structure(out, sc = if (!is.null(left)) mean(left), class = "VarCorr.sbps")
+    left <- if (any(parts_of(x) == "auxiliary" & x$called == "sigma")) mean_called(x, "sigma", "auxiliary")
+    structure(out, sc = left, useSc = !is.null(left), class = "VarCorr.sbps")
 }
 
 print.VarCorr.sbps <- function(x, digits = 3, ...) {
     rows <- do.call(rbind, Map(function(m, group) {
-        data.frame(Groups = c(group, rep("", nrow(m) - 1)), Name = rownames(m), Std.Dev. = attr(m, "stddev"))
+        r <- format(round(attr(m, "correlation"), 2), nsmall = 2)
+        r[upper.tri(r, diag = TRUE)] <- ""
+        data.frame(Groups = c(group, rep("", nrow(m) - 1)), Name = rownames(m), Std.Dev. = attr(m, "stddev"), Corr = apply(r, 1, paste, collapse = " "))
     }, unclass(x), names(x)))
-    if (!is.null(attr(x, "sc"))) rows <- rbind(rows, data.frame(Groups = "Residual", Name = "", Std.Dev. = attr(x, "sc")))
+    if (!is.null(attr(x, "sc"))) rows <- rbind(rows, data.frame(Groups = "Residual", Name = "", Std.Dev. = attr(x, "sc"), Corr = ""))
+    if (!any(nzchar(trimws(rows$Corr)))) rows$Corr <- NULL
     print(rows, row.names = FALSE, digits = digits)
     invisible(x)
+}
+
+# lme4's layout: variances of a group, then its covariances, then the residual.
+as.data.frame.VarCorr.sbps <- function(x, row.names = NULL, optional = FALSE, order = c("cov.last", "lower.tri"), ...) {
+    order <- match.arg(order)
+    of_group <- function(m, group) {
+        at <- which(lower.tri(m, diag = TRUE), arr.ind = TRUE)
+        if (order == "cov.last") at <- rbind(at[at[, 1] == at[, 2], , drop = FALSE], at[at[, 1] != at[, 2], , drop = FALSE])
+        own <- at[, 1] == at[, 2]
+        data.frame(grp = group, var1 = rownames(m)[at[, 2]], var2 = ifelse(own, NA, rownames(m)[at[, 1]]), vcov = m[at],
+                   sdcor = ifelse(own, attr(m, "stddev")[at[, 1]], attr(m, "correlation")[at]), stringsAsFactors = FALSE)
+    }
+    out <- do.call(rbind, Map(of_group, unclass(x)[names(x)], names(x)))
+    left <- attr(x, "sc")
+    if (!is.null(left)) out <- rbind(out, data.frame(grp = "Residual", var1 = NA, var2 = NA, vcov = left^2, sdcor = left))
+    rownames(out) <- row.names
+    out
 }

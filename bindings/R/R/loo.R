@@ -10,12 +10,13 @@ loo.sbps <- function(x, ...) {
     need("loo", "loo")
     values <- log_lik.sbps(x)
     chain <- rep(seq_len(dim(x$draws)[2]), each = dim(x$draws)[1])
-    loo::loo(values, r_eff = loo::relative_eff(exp(values), chain_id = chain), ...)
+    name <- text_of_call(substitute(x))
+    structure(loo::loo(values, r_eff = loo::relative_eff(exp(values), chain_id = chain), ...), model_name = name)
 }
 
 waic.sbps <- function(x, ...) {
     need("loo", "waic")
-    loo::waic(log_lik.sbps(x), ...)
+    structure(loo::waic(log_lik.sbps(x), ...), model_name = text_of_call(substitute(x)))
 }
 
 # Compares fits, by their names.

@@ -13,10 +13,6 @@ se.sbps <- function(object, ...) apply(as.matrix(object)[, parts_of(object) != "
 
 nsamples.sbps <- function(object, ...) prod(dim(object$draws)[1:2])
 
-confint.sbps <- function(object, parm, level = 0.95, ...) {
-    raise("SBPS_BAD_ARG", "confint: use posterior_interval(fit, prob = 0.95)")
-}
-
 # ---- summary ----
 
 chosen <- function(names, pars, regex_pars) {

@@ -4,17 +4,20 @@ whole <- function(x, name, least = 0) {
     floor(x)
 }
 
+# Columns of predictions, one row of `values` each, and the labels of classes.
 predictions <- function(fit, newdata, kind, new_levels, draws, most = NULL, seed = NULL) {
-    to <- tempfile("sbps", fileext = ".csv")
-    on.exit(unlink(to))
     numbers <- as.double(c(draws, if (is.null(most)) 0 else whole(most, "draws", 1), if (is.null(seed)) 1 else whole(seed, "seed"), 0))
-    result_or_error(with_rows(fit, newdata, function(run, rows) .Call(r_predict, run, rows, c(kind, new_levels), numbers, to)))
-    suppressWarnings(read.csv(to, colClasses = c(class = "character"))) # models of numbers have no column class
+    taken <- result_or_error(with_rows(fit, newdata, function(run, rows) .Call(r_predict, run, rows, c(kind, new_levels), numbers)))
+    names <- setdiff(strsplit(taken[[1]], ",", fixed = TRUE)[[1]], c("row", "class"))
+    list(values = taken[[2]], names = names, class = taken[[3]])
 }
 
 row_summaries <- function(fit, newdata, kind, new_levels) {
     if (is_empty(newdata)) return(data.frame(mean = numeric(), sd = numeric()))
-    predictions(fit, newdata, kind, new_levels, FALSE)
+    taken <- predictions(fit, newdata, kind, new_levels, FALSE)
+    out <- as.data.frame(structure(t(taken$values), dimnames = list(NULL, taken$names)))
+    if (!is.null(taken$class)) out$class <- taken$class
+    out
 }
 
 is_empty <- function(data) length(dim(data)) == 2 && nrow(data) == 0
@@ -23,7 +26,7 @@ is_empty <- function(data) length(dim(data)) == 2 && nrow(data) == 0
 row_draws <- function(fit, newdata, kind, new_levels, most, seed) {
     if (is_empty(newdata)) return(matrix(numeric(), length(draw_indices(fit, most)), 0))
     predicted <- predictions(fit, newdata, kind, new_levels, TRUE, most, seed)
-    values <- unname(t(as.matrix(predicted[, startsWith(names(predicted), "draw"), drop = FALSE])))
+    values <- predicted$values
     if (is.null(predicted$class)) return(values)
     classes <- unique(predicted$class)
     by_class <- lapply(classes, function(class) values[, predicted$class == class, drop = FALSE])
@@ -83,6 +86,13 @@ fixed_linpred <- function(fit, newdata, draws) {
     if (is.null(offset)) eta else sweep(eta, 2, offset, "+")
 }
 
+# Summaries of rows without effects of groups.
+fixed_summaries <- function(fit, newdata, kind) {
+    draws <- fixed_linpred(fit, newdata, NULL)
+    if (kind == "mean") draws <- mean_of(fit, draws)
+    data.frame(mean = colMeans(draws), sd = apply(draws, 2, stats::sd))
+}
+
 inverse_links <- list(gaussian = identity, student = identity, bernoulli = stats::plogis, binomial = stats::plogis, "binomial(probit)" = stats::pnorm,
                       Beta = stats::plogis, poisson = exp, negbinomial = exp, Gamma = exp)
 
@@ -123,10 +133,11 @@ log_lik.sbps <- function(object, newdata = NULL, draws = NULL, ...) {
     row_draws(object, newdata, "density", "error", draws, 1)
 }
 
-predict.sbps <- function(object, newdata = NULL, type = c("link", "response"), se.fit = FALSE, allow_new_levels = FALSE, ...) {
+predict.sbps <- function(object, newdata = NULL, type = c("link", "response"), se.fit = FALSE, allow_new_levels = FALSE, re.form = NULL, ...) {
     no_further_arguments(...)
     kind <- c(link = "linear", response = "mean")[[match.arg(type)]]
-    predicted <- row_summaries(object, newdata, kind, new_levels_option(allow_new_levels))
+    predicted <- if (without_groups(re.form)) fixed_summaries(object, newdata, kind)
+                 else row_summaries(object, newdata, kind, new_levels_option(allow_new_levels))
     pad <- if (is.null(newdata)) padded(object) else identity
     mean <- pad(by_class(predicted, predicted$mean))
     if (se.fit) list(fit = mean, se.fit = pad(by_class(predicted, predicted$sd))) else mean
@@ -155,7 +166,7 @@ rows_of <- function(fit, newdata) {
     if (is.character(data)) {
         files <- unlist(strsplit(data, "\n", fixed = TRUE))
         data <- do.call(rbind, lapply(files, read.csv, check.names = FALSE))
-        return(if (identical(fit$options[["missing"]], "drop")) stats::na.omit(data[intersect(all.vars(fit$formula), names(data))]) else data)
+        return(if (!"error" %in% fit$options["missing"]) stats::na.omit(data[intersect(all.vars(fit$formula), names(data))]) else data)
     }
     if (is.null(newdata)) as.data.frame(data, optional = TRUE) else new_rows(fit, data)
 }

@@ -16,8 +16,10 @@ prior_kinds <- c("normal", "t", "laplace", "exponential")
 
 # One string for each of the numbers, which are recycled.
 prior_texts <- function(prior, name) {
+    if (identical(prior$dist, "hs")) return(sprintf("hs(%s)", paste(number(unlist(prior[c("df", "global_df", "global_scale", "slab_df", "slab_scale")])), collapse = ",")))
+    refuse_prior(prior$dist, paste0(name, ": "))
     if (!prior$dist %in% prior_kinds) {
-        raise("SBPS_BAD_ARG", sprintf("%s: unknown prior '%s', expected normal, student_t, cauchy or laplace, for positive parameters exponential", name, prior$dist))
+        raise("SBPS_BAD_ARG", sprintf("%s: unknown prior '%s', expected normal, student_t, cauchy, laplace or hs, for positive parameters exponential", name, prior$dist))
     }
     scale <- if (is.null(prior$scale)) 2.5 else prior$scale
     if (!is.numeric(scale) || anyNA(scale) || any(scale <= 0)) raise("SBPS_BAD_ARG", sprintf("%s: expected a scale above 0", name))
@@ -53,11 +55,14 @@ spread_of <- function(x) {
 # The unit of the response: its sd for gaussian and student, else 1.
 response_unit <- function(made) if (isTRUE(made$word %in% c("gaussian", "student"))) stats::sd(response_of(made, made$rows)) else 1
 
+# Where rstanarm's default prior of the intercept is: the mean of the response for gaussian models.
+response_centre <- function(made) if (isTRUE(made$word == "gaussian")) mean(response_of(made, made$rows)) else 0
+
 # A prior of coefficients: one string if all have the same, else a piece for each.
 coefficient_prior <- function(prior, made) {
     default <- isTRUE(prior$autoscale) && identical(prior$dist, "normal") && all(prior$location == 0) && (is.null(prior$scale) || all(prior$scale == 2.5))
     if (default) return(NULL)
-    if (!prior$dist %in% prior_kinds) prior_texts(prior, "prior")
+    if (!prior$dist %in% prior_kinds) return(prior_texts(prior, "prior"))
     lengths <- c(length(prior$location), length(prior$scale), length(prior$df))
     numbers <- max(lengths)
     if (numbers == 1 && !isTRUE(prior$autoscale)) return(prior_texts(prior, "prior"))
@@ -78,8 +83,8 @@ coefficient_prior <- function(prior, made) {
 }
 
 one_prior <- function(prior, name, unit) {
+    refuse_prior(prior$dist, paste0(name, ": "))
     if (isTRUE(prior$autoscale)) prior$scale <- (if (is.null(prior$scale)) 2.5 else prior$scale) * unit
-    if (is.null(prior$location)) prior$location <- 0
     texts <- prior_texts(prior, name)
     if (length(texts) != 1) raise("SBPS_BAD_ARG", sprintf("%s: expected one prior", name))
     texts
@@ -90,7 +95,15 @@ aux_option <- c(gaussian = "prior_sigma", student = "prior_sigma", negbinomial =
 # prior, prior_intercept (of the predictor at the means of the columns) and prior_aux of rstanarm, as options.
 priors_given <- function(given, made) {
     if (is_prior(given$prior)) given["prior"] <- list(coefficient_prior(given$prior, made))
+    if (isTRUE(made$rstanarm)) given <- rstanarm_defaults(given, made)
+    if (!is.null(given$prior_covariance)) {
+        own <- covariance_options(given$prior_covariance, made)
+        twice <- intersect(names(own), names(given))
+        if (length(twice)) raise("SBPS_BAD_ARG", sprintf("prior_covariance and %s: give one of them", twice[1]))
+        given <- c(given[names(given) != "prior_covariance"], own)
+    }
     if (is_prior(given$prior_intercept)) {
+        if (is.null(given$prior_intercept$location)) given$prior_intercept$location <- response_centre(made)
         given$prior_intercept <- one_prior(given$prior_intercept, "prior_intercept", response_unit(made))
         if (is.null(given$prior_intercept_at)) given$prior_intercept_at <- "mean"
     }

@@ -1,8 +1,14 @@
-# Calls `use` with the path of a run file: a fit contains the bytes of the file.
+# Calls `use` with the path of a run file: a fit contains the bytes of the file. The file is in memory where the system has such files.
 with_run_file <- function(fit, use) {
-    path <- tempfile("sbps", fileext = ".nc")
-    on.exit(unlink(path))
-    writeBin(fit$run, path)
+    file <- .Call(r_memory_open, fit$run)
+    if (file >= 0) {
+        path <- sprintf("/proc/self/fd/%d", file)
+        on.exit(.Call(r_memory_close, file))
+    } else {
+        path <- tempfile("sbps", fileext = ".nc")
+        on.exit(unlink(path))
+        writeBin(fit$run, path)
+    }
     value <- use(path)
     if (inherits(value, "sbps_failure")) value[] <- sub(path, "the fit", value, fixed = TRUE)
     value

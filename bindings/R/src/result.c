@@ -119,6 +119,26 @@ static sbps_status text_loo_json(const text_request *q, char **out, sbps_error *
     return sbps_loo(q->result, q->run, q->data, &q->how, SBPS_JSON, out, err);
 }
 
+static sbps_status text_score(const text_request *q, char **out, sbps_error *err)
+{
+    return sbps_score(q->result, q->run, q->data, &q->how, SBPS_TEXT, out, err);
+}
+
+static sbps_status text_score_json(const text_request *q, char **out, sbps_error *err)
+{
+    return sbps_score(q->result, q->run, q->data, &q->how, SBPS_JSON, out, err);
+}
+
+static sbps_status text_check(const text_request *q, char **out, sbps_error *err)
+{
+    return sbps_check(q->result, q->run, q->data, &q->how, SBPS_TEXT, out, err);
+}
+
+static sbps_status text_check_json(const text_request *q, char **out, sbps_error *err)
+{
+    return sbps_check(q->result, q->run, q->data, &q->how, SBPS_JSON, out, err);
+}
+
 static const struct {
     const char *name;
     text_maker *make;
@@ -126,7 +146,11 @@ static const struct {
               {"diagnose", text_diagnosis},
               {"page", text_page},
               {"loo", text_loo},
-              {"loo-json", text_loo_json}};
+              {"loo-json", text_loo_json},
+              {"score", text_score},
+              {"score-json", text_score_json},
+              {"check", text_check},
+              {"check-json", text_check_json}};
 
 static text_maker *find_maker(const char *name)
 {
@@ -165,31 +189,23 @@ SEXP r_text(SEXP run, SEXP what, SEXP data, SEXP how)
     return out;
 }
 
-/* ---- rows ---- */
-
-/* words: kind, new levels; numbers: draws (0 or 1), most of them, seed, threads. The CSV goes to output. */
-SEXP r_predict(SEXP run, SEXP data, SEXP words, SEXP numbers, SEXP output)
+/* Posteriors of expressions of the library's names of parameters, as CSV. */
+SEXP r_contrast(SEXP run, SEXP expressions)
 {
     sbps_error err = {0};
     sbps_result *r = NULL;
-    sbps_predicted predicted = {.struct_size = sizeof predicted};
-    want_vector(words, STRSXP, 2, "words");
-    want_vector(numbers, REALSXP, 4, "numbers");
-    const double *number = REAL(numbers);
-    const char *from = only_text(run);
-    row_set rows;
-    rows_given(data, &rows);
-    const sbps_prediction how = {.struct_size = sizeof how,
-                                 .kind = utf8(STRING_ELT(words, 0)),
-                                 .new_levels = utf8(STRING_ELT(words, 1)),
-                                 .draws = number[0] != 0.0,
-                                 .max_draws = (size_t)number[1],
-                                 .seed = (uint64_t)number[2],
-                                 .threads = (unsigned)number[3],
-                                 .path = only_text(output),
-                                 .frame = rows.in_memory ? &rows.frame : NULL};
+    char *text = NULL;
+    want_vector(expressions, STRSXP, 1, "expressions");
+    size_t count = (size_t)Rf_xlength(expressions);
+    const char **expression = (const char **)R_alloc(count, sizeof *expression);
+    for (size_t k = 0; k < count; k++)
+        expression[k] = utf8(STRING_ELT(expressions, (R_xlen_t)k));
     sbps_status status = open_run(run, &r, &err);
-    if (status == SBPS_OK) status = sbps_predict(r, from, rows.name, &how, &predicted, &err);
+    if (status == SBPS_OK)
+        status = sbps_result_contrast(r, expression, count, SBPS_CSV, &text, &err);
+    SEXP out = PROTECT(status == SBPS_OK ? text_of(text) : failure_of(&err));
+    sbps_free(text);
     sbps_result_destroy(r);
-    return status == SBPS_OK ? R_NilValue : failure_of(&err);
+    UNPROTECT(1);
+    return out;
 }

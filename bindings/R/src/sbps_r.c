@@ -78,7 +78,8 @@ bool interrupt_is_pending(void)
 
 static const R_CallMethodDef routines[] = {
     ROUTINE(r_sample, 7), ROUTINE(r_draws, 1),   ROUTINE(r_parameters, 1),
-    ROUTINE(r_text, 4),   ROUTINE(r_predict, 5), ROUTINE(r_output_state, 3),
+    ROUTINE(r_text, 4),   ROUTINE(r_predict, 4), ROUTINE(r_output_state, 3),
+    ROUTINE(r_memory_open, 1), ROUTINE(r_memory_close, 1), ROUTINE(r_contrast, 2),
     {NULL, NULL, 0},
 };
 

@@ -65,6 +65,9 @@ SEXP r_draws(SEXP run);
 SEXP r_parameters(SEXP run);
 SEXP r_text(SEXP run, SEXP what, SEXP data, SEXP how);
 SEXP r_output_state(SEXP path, SEXP data, SEXP others);
-SEXP r_predict(SEXP run, SEXP data, SEXP words, SEXP numbers, SEXP output);
+SEXP r_predict(SEXP run, SEXP data, SEXP words, SEXP numbers);
+SEXP r_contrast(SEXP run, SEXP expressions);
+SEXP r_memory_open(SEXP bytes);
+SEXP r_memory_close(SEXP file);
 
 #endif

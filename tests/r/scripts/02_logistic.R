@@ -1,0 +1,10 @@
+# A logistic regression of labels, leave-one-out and predicted probabilities.
+library(rstanarm)
+t_prior <- student_t(df = 7, location = 0, scale = 2.5)
+fit <- stan_glm(case ~ spontaneous + induced, data = infert, family = binomial(link = "logit"), prior = t_prior, prior_intercept = t_prior, seed = 1, refresh = 0)
+round(coef(fit), 2)
+round(posterior_interval(fit, prob = 0.5), 2)
+linear <- posterior_linpred(fit)
+probability <- posterior_epred(fit)
+stopifnot(isTRUE(all.equal(unname(plogis(linear)), unname(probability))))
+(loo1 <- loo(fit))
