@@ -40,6 +40,7 @@
 #define NEAR             0.3   /* distance of w_0 from the mode, in posterior sds */
 #define FINEST_ERROR     0.004 /* of the rule that counts as exact, in posterior sds */
 #define CORRECTION_MAX   1.0   /* largest correction of a mean, in posterior sds */
+#define NO_CORRECTION    1e-4  /* move of a mean that needs no correction, in posterior sds */
 #define CORRECTION_ERROR                                                                       \
     0.0015 /* its standard error, in posterior sds, if some groups are evaluated */
 /* Errors of successive rules are taken to fall by this factor at most, and not to fall if they
@@ -400,7 +401,9 @@ static sbps_status choose_corrected(mixed *m, const rows *groups, const comparis
         if (left <= CORRECTED_MOVE) break;
         left = 0.0;
     }
-    if (status == SBPS_OK && coarse < g.finest)
+    bool corrected =
+        coarse < g.finest && move_between(m, c, &g, coarse, g.finest) > NO_CORRECTION;
+    if (status == SBPS_OK && corrected)
         status = set_correction(m, groups, c, coarse, &g, &noise, err);
     for (size_t i = 0; i < RUNGS; i++) free(g.of[i]);
     out->nodes = ladder[coarse];

@@ -174,7 +174,7 @@ static void effects_by_rows(group_view *v, size_t g, rng *r, double *out)
         nested_draw(v, r, out);
         return;
     }
-    const size_t *start = v->m->groups->start + g;
+    const size_t *start = v->m->start + g;
     bool many = start[1] - start[0] >= MANY;
     size_t tries = many ? TRIES_MANY : TRIES;
     if (many)
@@ -384,7 +384,7 @@ static bool find_polynomial(const effects_sampler *p, size_t g, draw_buffers *bu
     if (p->own) {
         one.of = buffers->of;
         l->of = polynomial_of(&one, 0);
-        size_t group_rows = p->m->groups->start[g + 1] - p->m->groups->start[g];
+        size_t group_rows = p->m->start[g + 1] - p->m->start[g];
         if (one.size > NUMBERS_PER_EVALUATION + NUMBERS_PER_ROW * group_rows) return false;
         group_begin(&v, p->m, p->moments, NULL, false, buffers->view);
         polynomial_fit(&p->grid, &v, g, &l->of, buffers->sums);

@@ -173,7 +173,8 @@ static void load_effect_columns(group_view *v)
     memset(v->along, 0, q * n * sizeof *v->along);
     for (size_t b = 0; b < q; b++) {
         double *z = v->z + b * n;
-        for (size_t i = 0; i < n; i++) z[i] = mixed_z(m, v->first + i, m->column[b]);
+        for (size_t i = 0; i < n; i++)
+            z[i] = m->z ? m->z[(v->first + i) * q + b] : mixed_z(m, v->first + i, m->column[b]);
         for (size_t a = 0; a <= b; a++) {
             double factor = v->p.at->factor[b][a], *along = v->along + a * n;
             for (size_t i = 0; i < n; i++) along[i] += factor * z[i];
@@ -185,8 +186,8 @@ void group_load_rows(group_view *v, size_t g)
 {
     const mixed *m = v->m;
     v->group = g;
-    v->first = m->groups->start[g];
-    v->n = m->groups->start[g + 1] - v->first;
+    v->first = m->start[g];
+    v->n = m->start[g + 1] - v->first;
     rows_products(m->data, m->k, rows_from(v->first, v->n), v->p.beta,
                   v->p.along ? v->p.d_beta : NULL, v->base, v->d_base);
     for (size_t i = 0; m->data->offset && i < v->n; i++)

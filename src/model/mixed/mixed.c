@@ -7,6 +7,7 @@
 #include "linalg/special_functions.h"
 #include "model/likelihood/model_kinds.h"
 #include "model/mixed/centring.h"
+#include "model/mixed/compressed_rows.h"
 #include "model/mixed/crossed_effects.h"
 #include "model/mixed/group_expand.h"
 #include "model/mixed/group_polynomial.h"
@@ -183,7 +184,8 @@ static void find_units(mixed *m)
 
 /* Sets everything that depends on the groups: shapes, coordinates, units, incidence, and the
  * first rule. */
-static sbps_status prepare_model(mixed *m, bool joint, bool at_zero, sbps_error *err)
+static sbps_status prepare_model(mixed *m, const rows *groups, bool joint, bool at_zero,
+                                 sbps_error *err)
 {
     const row_groups *g = m->groups;
     sbps_status status = shape_effects(m, joint, err);
@@ -195,8 +197,11 @@ static sbps_status prepare_model(mixed *m, bool joint, bool at_zero, sbps_error 
     status = crossed_open(m, err);
     if (status == SBPS_OK) status = nested_open(m, err);
     if (status != SBPS_OK) return status;
+    if (m->levels == 1 && m->others == 0 && !strcmp(m->row_model->name, "linear"))
+        status = rows_compress(m, groups, err);
+    if (status != SBPS_OK) return status;
     for (size_t i = 0; i < g->count; i++) {
-        size_t n = g->start[i + 1] - g->start[i];
+        size_t n = m->start[i + 1] - m->start[i];
         if (n > m->largest) m->largest = n;
     }
     m->centre = new_doubles(g->count * m->shape.effects);
@@ -215,6 +220,7 @@ static void close(void *self)
     nested_close(m);
     free(m->centre);
     free(m->correction);
+    compressed_rows_destroy(m->compressed);
     polynomials_destroy(m->polynomials);
     free(m->node);
     free(m);
@@ -230,11 +236,16 @@ static sbps_status open(const model_kind *kind, const rows *data, const model_sh
     if (status != SBPS_OK) return status;
     mixed *m = calloc(1, sizeof *m);
     if (!m) return fail_memory(err);
-    *m = (mixed){.row_model = kind->row_model, .data = data->member_rows, .k = kernels_best()};
+    *m = (mixed){.row_model = kind->row_model,
+                 .data = data->member_rows,
+                 .table_rows = data->member_rows,
+                 .k = kernels_best()};
     m->groups = m->data->groups;
+    m->start = m->groups->start;
     status = m->row_model->open(m->row_model, m->data, shape, &m->row_model_self, err);
     if (status == SBPS_OK)
-        status = prepare_model(m, kind->transformation.apply, shape->effects_at_zero, err);
+        status =
+            prepare_model(m, data, kind->transformation.apply, shape->effects_at_zero, err);
     if (status == SBPS_OK)
         *self = m;
     else

@@ -25,6 +25,7 @@
  *   crossed_*             factors whose effects are coordinates beside an integral
  *   joint, joint_*        models all of whose effects are coordinates
  *   hermites, group_polynomial, group_polynomial_fit   polynomials in place of rows
+ *   compressed_rows       a few rows in place of those of a group, in linear models
  *   choose_nodes          quadrature points that are enough, and whether polynomials are
  *   conditional, group_effects   draws of effects given phi, after the run */
 #ifndef MODEL_MIXED_H
@@ -185,13 +186,18 @@ typedef struct {
 } joint_blocks;
 
 typedef struct group_polynomials group_polynomials; /* group_polynomial.h */
+typedef struct compressed_rows compressed_rows;     /* compressed_rows.h */
 
 /* Instance of a model with group effects. */
 typedef struct {
     const model_kind *row_model; /* model of one row */
     void *row_model_self;
-    const rows *data; /* the rows, sorted by group */
-    const row_groups *groups;
+    const rows *data; /* the rows, sorted by group, or a few that replace them (`compressed`) */
+    const rows *table_rows;      /* the rows of the table, sorted by group */
+    const row_groups *groups;    /* of these */
+    const size_t *start;         /* groups + 1: group g is the rows start[g] .. of `data` */
+    const double *z;             /* effects numbers per row of `data`; NULL: use mixed_z */
+    compressed_rows *compressed; /* NULL: `data` are the rows of the table */
     const kernels *k;
     /* The factor that rows are sorted by: shape, columns and units of its effects. */
     spread_shape shape;
@@ -228,7 +234,7 @@ sbps_status mixed_set_nodes(mixed *m, size_t nodes, sbps_error *err);
  * be freed; NULL: no memory. */
 double *mixed_grid(size_t nodes, size_t effects, size_t *points);
 
-/* The factor of an effect in a row. */
+/* The factor of an effect in a row of the table. */
 static inline double mixed_z(const mixed *m, size_t row, effect_column of)
 {
     if (of.of == GROUP_CONSTANT) return 1.0;

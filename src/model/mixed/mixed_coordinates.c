@@ -173,7 +173,7 @@ void mixed_name_of(const void *self, size_t j, size_t size, char *text)
 
 double mixed_column_moments(const mixed *m, size_t column, double *mean)
 {
-    size_t n = m->data->local_rows, width = m->groups->width;
+    size_t n = m->groups->start[m->groups->count], width = m->groups->width;
     double shift = 0.0, square = 0.0;
     const double *z = m->groups->z + column;
     for (size_t i = 0; i < n; i++) shift += (z[i * width] - z[0]) / (double)n;
