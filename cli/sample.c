@@ -12,8 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROUND          "sampling"
-#define RHAT_CONVERGED 1.01 /* Vehtari et al. (2021) */
+#define ROUND "sampling"
 
 /* Whether a switch is on. */
 static bool is_on(const sbps_options *options, const char *name)
@@ -35,10 +34,11 @@ static sbps_status print_description(const sbps_run *run, FILE *to, sbps_error *
 typedef struct {
     sbps_options *options;
     char *data;
-    char *command;     /* the command line; NULL: out of memory */
-    sbps_watch *watch; /* the page of --watch; NULL: none */
-    sbps_ranks *ranks; /* NULL: one process */
-    bool json;         /* print the summary as JSON */
+    char *command;       /* the command line; NULL: out of memory */
+    sbps_watch *watch;   /* the page of --watch; NULL: none */
+    sbps_ranks *ranks;   /* NULL: one process */
+    bool json;           /* print the summary as JSON */
+    char warnings[1024]; /* of the run so far, joined by "; " */
 } task;
 
 /* Shows a message on the page of --watch, if there is one. */
@@ -60,8 +60,21 @@ static sbps_status open_watch(task *of, sbps_error *err)
     return status;
 }
 
+/* Keeps a warning of the run for its end. A failure, as of a checkpoint, is reported at once,
+ * too, since the run may take days. */
+static void add_warning(task *of, progress *p, const sbps_error *warning)
+{
+    size_t used = strlen(of->warnings), left = sizeof of->warnings - used;
+    if (strstr(of->warnings, warning->text)) return;
+    snprintf(of->warnings + used, left, "%s%s", used ? "; " : "", warning->text);
+    if (warning->status == SBPS_MISMATCH) return;
+    if (p->drawn) fputs("\r\033[K", stderr); /* a line of its own */
+    p->drawn = false;
+    print_message("%s", warning->text);
+}
+
 /* Advances the run to its end and shows the progress. */
-static sbps_status advance_run(sbps_run *run, const task *of, sbps_error *err)
+static sbps_status advance_run(sbps_run *run, task *of, sbps_error *err)
 {
     const sbps_options *options = of->options;
     sbps_status status = SBPS_OK;
@@ -75,11 +88,7 @@ static sbps_status advance_run(sbps_run *run, const task *of, sbps_error *err)
         status = sbps_run_advance(run, &finished, err);
         status_line_set(w, ROUND, NULL);
         sbps_error warning;
-        if (sbps_run_warning(run, &warning)) {
-            if (p.drawn) fputs("\r\033[K", stderr); /* a line of its own */
-            p.drawn = false;
-            print_message("warning: %s", warning.text);
-        }
+        if (sbps_run_warning(run, &warning)) add_warning(of, &p, &warning);
         if (of->watch && status == SBPS_OK) sbps_watch_show(of->watch, run, of->command);
         if (status == SBPS_OK && !finished) progress_tick(&p, run);
     }
@@ -95,7 +104,6 @@ typedef struct {
     double max_rhat; /* NAN: unknown */
     double bias,
         se; /* largest stated bias, posterior sd, and its standard error; NAN: unknown */
-    double max_bias; /* largest bias plus two standard errors */
 } verdict;
 
 /* Computes the numbers of the last line. */
@@ -114,7 +122,6 @@ static sbps_status assess_result(const sbps_run *run, const sbps_result *result,
         sbps_status status = sbps_result_parameter(result, j, &w, err);
         if (status != SBPS_OK) return status;
         out->max_rhat = fmax(out->max_rhat, w.rhat); /* fmax skips NAN */
-        out->max_bias = fmax(out->max_bias, fabs(w.bias) + 2.0 * w.bias_se);
         if (fabs(w.bias) <= out->bias || isnan(w.bias)) continue;
         out->bias = fabs(w.bias);
         out->se = w.bias_se;
@@ -137,25 +144,17 @@ static void print_verdict(const verdict *v)
                   bias, rows);
 }
 
-/* Prints warnings. `where`: the file with the draws; `sbps diagnose` reads only NetCDF. */
-static void warn_about_result(const verdict *v, const sbps_options *options, const char *where)
+/* Prints the warning after a run, if there is one. `where`: the file with the draws; `sbps
+ * diagnose` reads only NetCDF. */
+static sbps_status warn_about_result(const sbps_result *result, const task *of,
+                                     const char *where, sbps_error *err)
 {
-    char more[PATH_MAX + 64] = "";
+    char more[PATH_MAX + 64] = "", *warning = NULL;
     if (output_is_netcdf(where)) snprintf(more, sizeof more, "; see `sbps diagnose %s`", where);
-    double budget = strtod(sbps_options_get(options, "bias-budget"), NULL);
-    if (isnan(v->max_rhat))
-        print_message("warning: too few draws to check whether the chains agree");
-    else if (v->max_rhat > RHAT_CONVERGED)
-        print_message("warning: the chains have not converged: R-hat %.3f > %.2f%s",
-                      v->max_rhat, RHAT_CONVERGED, more);
-    if (v->bias > budget)
-        print_message(
-            "warning: the stated bias of %.4f posterior sd is above the budget of %g%s",
-            v->bias, budget, more);
-    else if (v->max_bias > budget)
-        print_message("warning: the stated bias of %.4f +- %.4f posterior sd may be above the "
-                      "budget of %g%s",
-                      v->bias, v->se, budget, more);
+    sbps_status status = sbps_result_warning(result, of->warnings, &warning, err);
+    if (status == SBPS_OK && *warning) print_message("warning: %s%s", warning, more);
+    sbps_free(warning);
+    return status;
 }
 
 /* Prints where the group effects are, and the error of their approximation. */
@@ -210,10 +209,10 @@ static sbps_status save_result(const sbps_run *run, const task *of, sbps_error *
     if (!quiet && status == SBPS_OK) output_report(where);
     if (assess_result(run, result, &v, &unjudged) == SBPS_OK) {
         if (!quiet) print_verdict(&v);
-        if (*where) warn_about_result(&v, options, where);
-    } else {
-        print_message("warning: the draws could not be judged: %s", unjudged.text);
+        if (*where) unjudged.status = warn_about_result(result, of, where, &unjudged);
     }
+    if (unjudged.status != SBPS_OK)
+        print_message("warning: the draws could not be judged: %s", unjudged.text);
     if (of->json && status == SBPS_OK) {
         char *text = NULL;
         status = sbps_result_summary(result, SBPS_JSON, &text, err);
@@ -224,7 +223,7 @@ static sbps_status save_result(const sbps_run *run, const task *of, sbps_error *
 }
 
 /* Samples and saves the draws, also of a run that was interrupted; returns the exit code. */
-static int sample_and_keep(sbps_run *run, const task *of)
+static int sample_and_keep(sbps_run *run, task *of)
 {
     sbps_error err = {0}, kept = {0};
     interrupt_watch(run);

@@ -386,8 +386,8 @@ SBPS_API sbps_status sbps_run_describe(const sbps_run *run, char **out, sbps_err
  * written here where the options name files for them. Fails with SBPS_DIVERGED, SBPS_BAD_DATA, SBPS_NO_FILE or SBPS_NO_MEM;
  * draws so far stay available to sbps_result_from_run. */
 SBPS_API sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error *err);
-/* Takes the next warning: an event that does not end the run, such as a checkpoint that could not be written or a change of
- * sampler. Returns false when there is none; each warning is returned once. */
+/* Takes the next warning: an event that does not end the run, such as a checkpoint that could not be written. Returns false
+ * when there is none; each warning is returned once. At the end, sbps_result_warning joins them with those on the draws. */
 SBPS_API bool sbps_run_warning(sbps_run *run, sbps_error *out);
 /* How group effects were drawn: groups whose log likelihood was replaced by a polynomial, and the difference between the two.
  * The mean of an effect is off by at most this many of its sds. */
@@ -457,6 +457,10 @@ SBPS_API sbps_status sbps_result_parameter(const sbps_result *result, size_t ind
                                            sbps_parameter *out, sbps_error *err);
 /* The summary table as text. Release with sbps_free, as all text below. */
 SBPS_API sbps_status sbps_result_summary(const sbps_result *result, sbps_format format,
+                                         char **out, sbps_error *err);
+/* One sentence, without its full stop, on what the user should act on, most important first: chains that have not converged, a
+ * stated bias above its budget, and `more`, the messages of sbps_run_warning joined by "; " (or NULL). Empty: nothing. */
+SBPS_API sbps_status sbps_result_warning(const sbps_result *result, const char *more,
                                          char **out, sbps_error *err);
 /* Problems of the run and remarks about its table, with remedies, as text. `*findings` receives their number; or NULL. */
 SBPS_API sbps_status sbps_result_diagnose(const sbps_result *result, char **out,

@@ -94,6 +94,14 @@ sbps_status sbps_result_parameter(const sbps_result *r, size_t index, sbps_param
     return status;
 }
 
+sbps_status sbps_result_warning(const sbps_result *r, const char *more, char **out,
+                                sbps_error *err)
+{
+    REQUIRE_OUT(out);
+    REQUIRE(r);
+    return report_warning(r, more, out, err);
+}
+
 sbps_status sbps_result_summary(const sbps_result *r, sbps_format format, char **out,
                                 sbps_error *err)
 {

@@ -64,7 +64,7 @@ refused 'text in a number' 1 "text.csv:5.*x.*high|text.csv:5.*high.*x" text.csv
 refused 'NaN'              1 'nan.csv:6.*z' nan.csv --missing error
 refused 'infinity'         1 'inf.csv:7.*z' inf.csv
 refused 'empty cell'       1 'hole.csv:8.*z' hole.csv --missing error
-try 'empty cell, dropped'  0 '199' "^sbps: hole.csv: 1 of 200 rows are left out.*'z' .1." $(sample hole.csv)
+try 'empty cell, dropped'  0 '199' "^sbps: hole.csv: dropped 1 of 200 rows with missing values.*'z' .1." $(sample hole.csv)
 refused 'short line'       1 'short.csv:9' short.csv
 refused 'long line'        1 'long.csv:9' long.csv
 try 'column twice'         0 'x_2 ~' "^sbps: twins.csv: column 2 .*'x'.* renamed 'x_2'" $(sample twins.csv)

@@ -19,7 +19,7 @@ await() { # PID CONDITION...
 
 # ---- a checkpoint that cannot be written ----
 "${quick[@]}" --ess 100 -o good.nc 2>.err || fault 'good' "$(tail -n 1 .err)"
-try 'full disk' 0 '' 'warning: checkpoint not written: /dev/full: cannot be written' \
+try 'full disk' 0 '' 'sbps: checkpoint not written: /dev/full: cannot be written.*warning: .*checkpoint not written: /dev/full' \
     "${quick[@]}" --ess 200 -o full.nc --checkpoint /dev/full
 try 'full disk: draws' 0 '^name,mean' '' "$sbps" summary full.nc --csv
 

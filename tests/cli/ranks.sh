@@ -46,7 +46,7 @@ try 'sorted and not shuffled' 0 'estimated error of means 0.00[0-9]+ sd' '' \
 "$sbps" simulate logistic --rows 5000 --dim 40 --seed 2 -o wide.csv
 try 'too few rows' 0 'hmc: .* means may be biased by up to 0.[0-9]+ sd' '' \
     $(on 4) sample wide.csv --model logistic --target y --dry-run
-try 'too few, but requested' 0 '' 'warning: with this many ranks posterior means may be biased .*--sampler hmc' \
+try 'too few, but requested' 0 '' 'warning: .*with this many ranks posterior means may be biased .*--sampler hmc' \
     $(on 4) sample wide.csv --model logistic --target y --sampler sbps --ess 50 --draws 20 --progress off -o warned.nc
 try 'diagnosed' '[01]' 'Using the rows of one of 4 ranks at a time may shift means by 0.[0-9]+' '' "$sbps" diagnose warned.nc
 try 'summarised' 0 'ranks +4, of which each chain uses one at a time; this may shift means by 0.[0-9]+ posterior sd' '' "$sbps" summary warned.nc

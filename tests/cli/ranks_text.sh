@@ -43,9 +43,9 @@ awk 'BEGIN { srand(4); print "y,kind,colour,late,a"; for (i = 0; i < 16000; i++)
     printf "%s,k%d,%s,%s,%.4f\n", rand() < 0.3 + 0.02 * (i % 4) ? "yes" : "no", 40 - int(i / 800), i % 89 == 5 ? "NA" : i % 3 ? "red" : "\"dark, blue\"", late, rand() } }' >levels.csv
 same 'levels' '2 4 7' levels.csv --model logistic --target y --missing drop
 same 'a formula' 4 levels.csv 'y ~ colour * late + a' --model logistic --missing drop
-try 'notes' 0 'logistic' "[0-9]+ of 16000 rows are left out, where cells are missing: 'colour' .[0-9]+." \
+try 'notes' 0 'logistic' "dropped [0-9]+ of 16000 rows with missing values: 'colour' .[0-9]+." \
     mpirun -n 4 "$sbps" map levels.csv --model logistic --target y --missing drop
-[ "$(grep -c 'rows are left out' .err)" -eq 1 ] || fault 'notes' 'more than one rank prints'
+[ "$(grep -c 'rows with missing values' .err)" -eq 1 ] || fault 'notes' 'more than one rank prints'
 
 # ---- a run, and its checkpoint, which identifies the table by its hash ----
 sample=(sample 'part-*.csv' --model logistic --target y --seed 4 --progress off --draws 50 --sampler sbps)

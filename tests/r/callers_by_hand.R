@@ -93,4 +93,25 @@ refused("a fit within", "sbps_bad_data", "inner", of(function(w, x, y) {
 }))
 refused("predictions", "sbps_bad_data", "the fit: new rows cannot be predicted", predict(own))
 refused("no function", "sbps_bad_arg", "expected a function", sbps_model(3))
+
+# ---- warnings: what a user can act on, at most one a fit ----
+warnings_of <- function(expression) {
+    seen <- character()
+    withCallingHandlers(expression, warning = function(w) {
+        seen <<- c(seen, conditionMessage(w))
+        invokeRestart("muffleWarning")
+    })
+    seen
+}
+check_that("no warning of an ordinary fit", !length(warnings_of(sbps(mpg ~ wt, mtcars))))
+check_that("nor of groups", !length(warnings_of(sbps(mpg ~ wt + (1 | cyl), mtcars, prior_sd = "normal(0,3)"))))
+prior <- NULL
+check_that("nor of a prior-only run", !length(warnings_of(prior <- sbps(mpg ~ wt, mtcars, family = gaussian(), prior_PD = TRUE))))
+check_that("which it is", abs(sd(as.matrix(prior)[, "sigma"]) / sd(mtcars$mpg) - 1) < 0.15)
+bad <- warnings_of(sbps(mpg ~ wt, mtcars, sampler = "sbps", batch_size = 8, band = 0.1, warmup = 0, epochs = 60, ess = NULL))
+check_that("one warning of a bad fit", length(bad) == 1 && grepl("stated bias of .* above the budget of 0.02.*; see diagnose()", bad))
+groups <- sbps(mpg ~ wt + (1 | cyl), mtcars, prior_sd = "normal(0,3)")
+check_that("leave-one-group-out", grepl("elpd_logo .*one of 3 groups of cyl at a time", paste(sbps_loo(groups, group = "cyl"), collapse = " ")))
+refused("of an unknown factor", "sbps_bad_arg", "'gear' is no grouping factor", sbps_loo(groups, group = "gear"))
+refused("of no name", "sbps_bad_arg", "group: expected the name", sbps_loo(groups, group = 3))
 end()

@@ -340,7 +340,7 @@ TEST(notes_and_labels_come_with_the_table)
           !strcmp(r->table.labels[1], "yes"));
     CHECK(strstr(r->table.notes, "column 'c' (2 levels) holds text and is a category"));
     CHECK(strstr(r->table.notes, "target 'y': 'yes' is 1 and 'no' is 0"));
-    CHECK(strstr(r->table.notes, "1 of 4 rows are left out"));
+    CHECK(strstr(r->table.notes, "dropped 1 of 4 rows"));
     rows_destroy(r);
 }
 

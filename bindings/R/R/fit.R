@@ -191,20 +191,11 @@ fit_of <- function(path, report, made) {
     structure(c(made, report, list(draws = draws, figures = figures, called = called, part = parameter_parts(kinds, made$word, called), run = bytes)), class = "sbps")
 }
 
-# Issues the warnings of the command line as warnings of R.
+# Issues the warning of the command line as a warning of R: at most one.
 issue_warnings <- function(fit) {
-    warn <- function(...) warning(sprintf(...), call. = FALSE)
     if (nzchar(fit$notes) && is.character(fit$data)) message(trimws(fit$notes))
-    for (sentence in fit$warnings) warn("%s", sentence)
-    if (fit$interrupted) warn("interrupted: the fit has the draws so far")
-    rhat <- suppressWarnings(max(fit$figures[, "rhat"], na.rm = TRUE))
-    bias <- suppressWarnings(max(abs(fit$figures[, "bias"]), na.rm = TRUE))
-    budget <- if ("bias-budget" %in% names(fit$options)) as.numeric(fit$options["bias-budget"]) else 0.02
-    if (!is.finite(rhat)) warn("too few draws to check whether the chains agree")
-    else if (rhat > 1.01) warn("the chains have not converged: R-hat %.3f > 1.01; see diagnose()", rhat)
-    if (is.finite(bias) && bias > budget) {
-        warn("the stated bias of %.4f posterior sd is above the budget of %g; see diagnose()", bias, budget)
-    }
+    parts <- c(if (fit$interrupted) "interrupted: the fit has the draws so far", if (nzchar(fit$warning)) fit$warning)
+    if (length(parts)) warning(paste(parts, collapse = "; "), "; see diagnose()", call. = FALSE)
 }
 
 update.sbps <- function(object, formula. = NULL, ..., evaluate = TRUE) {

@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #define CHECK_NANOSECONDS 100000000 /* between two looks for an interrupt */
@@ -209,23 +211,30 @@ static sbps_status keep(task *t, const char *command, const char *output, const 
     return status;
 }
 
-static SEXP warnings_of(const task *t)
+/* What the user should act on, in one sentence; "": nothing. */
+static SEXP warning_of(const task *t)
 {
-    SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)t->news));
-    for (size_t k = 0; k < t->news; k++)
-        SET_STRING_ELT(out, (R_xlen_t)k, Rf_mkCharCE(t->warning[k].text, CE_UTF8));
+    char more[1024] = "", *text = NULL;
+    for (size_t k = 0; k < t->news; k++) {
+        size_t used = strlen(more);
+        if (strstr(more, t->warning[k].text)) continue;
+        snprintf(more + used, sizeof more - used, "%s%s", used ? "; " : "", t->warning[k].text);
+    }
+    SEXP out = PROTECT(
+        text_of(sbps_result_warning(t->result, more, &text, NULL) == SBPS_OK ? text : more));
+    sbps_free(text);
     UNPROTECT(1);
     return out;
 }
 
 static SEXP told_by(const task *t, const char *described)
 {
-    static const char *const names[] = {
-        "description", "notes", "warnings", "interrupted", "min_ess", "rows_per_ess", ""};
+    static const char *const names[] = {"description", "notes",        "warning", "interrupted",
+                                        "min_ess",     "rows_per_ess", ""};
     SEXP out = PROTECT(Rf_mkNamed(VECSXP, (const char **)names));
     SET_VECTOR_ELT(out, 0, text_of(described));
     SET_VECTOR_ELT(out, 1, text_of(sbps_table_notes(t->table)));
-    SET_VECTOR_ELT(out, 2, warnings_of(t));
+    SET_VECTOR_ELT(out, 2, warning_of(t));
     SET_VECTOR_ELT(out, 3, Rf_ScalarLogical(t->interrupted));
     SET_VECTOR_ELT(out, 4, Rf_ScalarReal(t->state.min_ess));
     SET_VECTOR_ELT(out, 5, Rf_ScalarReal(t->state.rows_per_ess));

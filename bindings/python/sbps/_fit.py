@@ -11,7 +11,7 @@ import warnings
 import weakref
 from ctypes import byref, c_char_p, c_size_t, c_void_p
 from functools import cached_property
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _library as lib
 from . import _tables
@@ -30,7 +30,6 @@ from .errors import BadArg, BadData, SbpsError, SbpsWarning
 
 DRAWS_PREDICTED = 1000
 DRAWS_SCORED = 4000
-RHAT_CONVERGED = 1.01  # Vehtari et al. (2021)
 Path = Union[str, bytes, "os.PathLike[Any]"]
 
 
@@ -597,7 +596,7 @@ def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] =
     if progress is not False:
         print_choices(made)
     keep_call(made, {**given, "model": own.name if own else model})
-    issue_warnings(made, outcome.warnings, outcome.budget)
+    issue_warnings(made, outcome.warnings)
     return made
 
 
@@ -623,7 +622,7 @@ def check_order(table: _tables.Table, target: str, levels: Any) -> None:
 
 def print_choices(made: Fit) -> None:
     """Prints what the user should know of the table: rows that were dropped, and a family that was chosen."""
-    lines = [note for note in made.notes if "left out" in note]
+    lines = [note for note in made.notes if "left out" in note or "dropped" in note]
     lines += [f"family {line.split(None, 1)[1]}" for line in made.chosen.splitlines() if line.startswith("  family ")]
     for line in lines:
         print("sbps:", lib.in_python(line), file=sys.stderr)
@@ -635,24 +634,9 @@ def keep_call(made: Fit, given: Mapping[str, Any]) -> None:
     lib.call("result_set_command", made._result, f"sbps.fit({arguments})".encode("utf-8"))
 
 
-def issue_warnings(made: Fit, messages: Sequence[str], budget: float) -> None:
-    """Issues the warnings that the command line prints at the end, and those of the run."""
-    for message in [*messages, *convergence_warnings(made._parameters(), budget)]:
-        warnings.warn(message, SbpsWarning, stacklevel=3)
-
-
-def convergence_warnings(parameters: Sequence[lib.Parameter], budget: float) -> Iterator[str]:
-    """Warnings about the largest R-hat and the largest stated bias."""
-    more = "; call diagnose() of the fit for details"
-    rhats = [one.rhat for one in parameters if not math.isnan(one.rhat)]
-    if not rhats:
-        yield "too few draws to check whether the chains agree"
-    elif max(rhats) > RHAT_CONVERGED:
-        yield f"the chains have not converged: R-hat {max(rhats):.3f} > {RHAT_CONVERGED:.2f}{more}"
-    biases = [one for one in parameters if not math.isnan(one.bias)]
-    worst = max(biases, key=lambda one: abs(one.bias), default=None)
-    if worst is not None and abs(worst.bias) > budget:
-        yield f"the stated bias of {abs(worst.bias):.4f} posterior sd is above the budget of {budget:g}{more}"
-    elif worst is not None and any(abs(one.bias) + 2 * one.bias_se > budget for one in biases):
-        yield (f"the stated bias of {abs(worst.bias):.4f} +- {worst.bias_se:.4f} posterior sd may be above the budget "
-               f"of {budget:g}{more}")
+def issue_warnings(made: Fit, messages: Sequence[str]) -> None:
+    """Issues the warning that the command line prints at the end: at most one, with those of the run."""
+    joined = "; ".join(dict.fromkeys(messages)).encode("utf-8")
+    warning = lib.in_python(lib.text_of("result_warning", made._result, joined))
+    if warning:
+        warnings.warn(f"{warning}; call diagnose() of the fit for details", SbpsWarning, stacklevel=3)

@@ -126,6 +126,7 @@ CHECKED: dict[str, list[Any]] = {
     "result_write": [c_void_p, c_char_p],
     "result_parameter": [c_void_p, c_size_t, POINTER(Parameter)],
     "result_summary": [c_void_p, c_int, TEXT_OUT],
+    "result_warning": [c_void_p, c_char_p, TEXT_OUT],
     "result_diagnose": [c_void_p, TEXT_OUT, POINTER(c_size_t)],
     "result_findings": [c_void_p, TEXT_OUT],
     "result_contrast": [c_void_p, POINTER(c_char_p), c_size_t, c_int, TEXT_OUT],

@@ -34,7 +34,6 @@ class Outcome:
     notes: list[str]
     warnings: list[str] = field(default_factory=list)
     interrupted: bool = False
-    budget: float = math.inf  # of the stated bias
 
 
 def as_text(value: Any) -> str:
@@ -120,8 +119,7 @@ class Sampling:
                     raise Stopped
             chosen = lib.text_of("run_describe", run)
             warnings = self.advance(run)
-            budget = float(lib.plain("options_get", options, b"bias-budget"))
-            return Outcome(self.take_result(run, options), chosen, notes_of(table), warnings, self.stopped, budget)
+            return Outcome(self.take_result(run, options), chosen, notes_of(table), warnings, self.stopped)
         finally:
             with self.lock:
                 self.run = None
@@ -157,7 +155,7 @@ class Sampling:
         """Collects a new warning of the run and updates the progress line."""
         warning = lib.Error()
         if lib.plain("run_warning", run, byref(warning)):
-            warnings.append(lib.in_python(warning.text.decode("utf-8", "replace")))
+            warnings.append(warning.text.decode("utf-8", "replace"))
         if self.bar.is_due():
             state = lib.Progress()
             lib.plain("run_progress", run, byref(state))

@@ -238,16 +238,6 @@ bool replan_after_epoch(sbps_run *run)
     return grow_batch(run) || moved;
 }
 
-/* Warns that the sampler was replaced, with the ratio of its cost to the estimate. */
-static void warn_replanned(sbps_run *run, const char *from, const char *to, double ratio)
-{
-    char text[16];
-    decimal_print(text, sizeof text, "%.1f", ratio);
-    fail(&run->warning, SBPS_MISMATCH,
-         "switched from %s to %s in warm-up: %s was %s times as expensive as estimated", from,
-         to, from, text);
-}
-
 /* ---- the exact sampler ---- */
 
 bool run_may_leave_surrogate(const sbps_run *run)
@@ -314,8 +304,6 @@ sbps_status replan_leave_surrogate(sbps_run *run, bool *left, sbps_error *err)
     restart_warmup(run, &before);
     run->state.surrogate_left = *left = true;
     run->state.surrogate_cost = cost;
-    warn_replanned(run, run->plans[0].sampler->name, run->plan->sampler->name,
-                   cost / run->plans[0].promised);
     return SBPS_OK;
 }
 
@@ -396,15 +384,12 @@ sbps_status replan_after_round(sbps_run *run, sbps_error *err)
     sbps_status status = hmc_is_useful(run, &useful, err);
     if (status != SBPS_OK || !useful) return status;
     run_state before = run->state;
-    const run_plan *replaced = run->plan;
     status = replan_take_hmc(run, err);
     if (status != SBPS_OK) return status;
     restart_warmup(run, &before);
     run->state.hmc_took_over = true;
     run->state.replaced_cost = cost;
     run->state.spent = spent;
-    warn_replanned(run, replaced->sampler->name, run->plan->sampler->name,
-                   cost / replaced->promised);
     return SBPS_OK;
 }
 

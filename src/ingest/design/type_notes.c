@@ -195,7 +195,7 @@ sbps_status rows_note_dropped(rows *r, const column_schema *p, sbps_error *err)
     if (i != SIZE_MAX) text_add(&column_list, ", ...");
     char *list = text_take(&column_list);
     sbps_status status =
-        list ? rows_note(r, err, "%zu of %zu rows are left out, where cells are missing: %s",
+        list ? rows_note(r, err, "dropped %zu of %zu rows with missing values: %s",
                          r->table.dropped, r->table.dropped + total_rows(r), list)
              : fail_memory(err);
     free(list);

@@ -40,4 +40,8 @@ sbps_status report_summary(const result *r, sbps_format format, char **out, sbps
 sbps_status report_diagnose(const result *r, sbps_format format, char **out, size_t *findings,
                             sbps_error *err);
 
+/* warning.c: what the user should act on after a run, joined into one sentence; empty: nothing.
+ * more: warnings of the run, or NULL. *out is malloced (free). */
+sbps_status report_warning(const result *r, const char *more, char **out, sbps_error *err);
+
 #endif
