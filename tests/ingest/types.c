@@ -156,14 +156,12 @@ TEST(strings_for_missing_cells_can_be_given)
     rows_spec spec = {.target = "y", .drop_missing = true, .threads = 1};
     rows *r = rows_from_text(text, &spec);
     REQUIRE(r && r->local_rows == 5 && r->table.dropped == 3 && r->d == 3);
-    CHECK(strstr(r->table.notes,
-                 "dropped 3 of 8 rows with missing values: 'a' (2), 'c' (2)"));
+    CHECK(strstr(r->table.notes, "dropped 3 of 8 rows with missing values: 'a' (2), 'c' (2)"));
     rows_destroy(r);
     spec.na = "-999, none ,?,.,N/A";
     r = rows_from_text(text, &spec);
     REQUIRE(r && r->local_rows == 3 && r->d == 2);
-    CHECK(strstr(r->table.notes,
-                 "dropped 5 of 8 rows with missing values: 'a' (3), 'c' (3)"));
+    CHECK(strstr(r->table.notes, "dropped 5 of 8 rows with missing values: 'a' (3), 'c' (3)"));
     rows_destroy(r);
     spec.na = "";
     spec.drop_missing = false;
