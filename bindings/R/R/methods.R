@@ -33,13 +33,16 @@ summary.sbps <- function(object, pars = NULL, regex_pars = NULL, probs = NULL, .
         if (length(probs) == 1) quantiles <- matrix(quantiles, dimnames = list(NULL, paste0(format(100 * probs, trim = TRUE), "%")))
         figures <- cbind(figures[, c("mean", "mcse", "sd"), drop = FALSE], quantiles, figures[, c("ess_bulk", "ess_tail", "rhat", "bias"), drop = FALSE])
     }
-    structure(figures, class = c("summary.sbps", "matrix"), description = object$description, text = if (!asked) text_of(object, "summary"), digits = digits)
+    structure(figures, class = c("summary.sbps", "matrix"), description = object$description, text = if (!asked) text_of(object, "summary"), left = attr(object$data, "na.action"), digits = digits)
 }
 
 print.summary.sbps <- function(x, ...) {
     text <- attr(x, "text")
     if (is.null(text)) print(signif(matrix(x, nrow(x), dimnames = dimnames(x)), attr(x, "digits") + 1))
-    else cat(attr(x, "description"), "\n", text, sep = "")
+    else {
+        cat(attr(x, "description"), "\n", text, sep = "")
+        print_left_out(attr(x, "left"))
+    }
     invisible(x)
 }
 

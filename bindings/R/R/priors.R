@@ -94,8 +94,8 @@ aux_option <- c(gaussian = "prior_sigma", student = "prior_sigma", negbinomial =
 
 # prior, prior_intercept (of the predictor at the means of the columns) and prior_aux of rstanarm, as options.
 priors_given <- function(given, made) {
-    if (is_prior(given$prior)) given["prior"] <- list(coefficient_prior(given$prior, made))
     if (isTRUE(made$rstanarm)) given <- rstanarm_defaults(given, made)
+    if (is_prior(given$prior)) given["prior"] <- list(coefficient_prior(given$prior, made))
     if (!is.null(given$prior_covariance)) {
         own <- covariance_options(given$prior_covariance, made)
         twice <- intersect(names(own), names(given))

@@ -35,8 +35,12 @@ print.sbps_text <- function(x, ...) {
     invisible(x)
 }
 
+# Rows that na.action left out, as lm prints them.
+print_left_out <- function(left) if (length(left)) cat("(", stats::naprint(left), ")\n", sep = "")
+
 print.sbps <- function(x, ...) {
     cat(text_of(x, "summary"))
+    print_left_out(attr(x$data, "na.action"))
     invisible(x)
 }
 
