@@ -114,6 +114,7 @@ size_t sweep_carve(const sweep *s, double *base, sweep_state *out)
                  {&out->width, s->lines + 1},
                  {&out->root, d * d},
                  {&out->eta, s->sums ? 0 : s->n},
+                 {&out->centre, s->sums ? 0 : s->dim},
                  {&out->first, s->widest},
                  {&out->second, s->widest},
                  {&out->curve, curve},
@@ -151,6 +152,7 @@ void sweep_inspect(const sweep *s, const double *state, inspection *x)
     inspect_reals(x, "the width of a slice", st.width, s->lines + 1, 0.0, DBL_MAX);
     inspect_finite(x, "the proposal of fixed effects", st.root, s->d * s->d);
     if (!s->sums) inspect_finite(x, "a predictor", st.eta, s->n);
+    if (!s->sums) inspect_finite(x, "a centre of sweeps", st.centre, s->dim);
     inspect_any(x, state, numbers * sizeof *state);
 }
 

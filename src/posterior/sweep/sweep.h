@@ -11,6 +11,7 @@
  *   sweep_linear   normal rows: sums over rows are collected once, draws are exact
  *   sweep_rows     other likelihoods: proposals by Newton steps, accepted or rejected
  *   sweep_spread   standard deviations and correlations, given u and given L^-1 u
+ *   sweep_along    the same for other likelihoods, with effects that move along
  *   sweep_shift    shifts of coefficients against effects that no row notices
  *
  * Papaspiliopoulos, Roberts, Zanella (2020), Scalable inference for crossed random effects

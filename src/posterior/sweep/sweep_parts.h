@@ -63,6 +63,7 @@ typedef struct {
     double *width;          /* of slices: spreads of all factors, then auxiliaries */
     double *root;           /* d * d: Cholesky factor of the proposal's precision of beta */
     double *eta;            /* n; normal rows: none */
+    double *centre;         /* dim, of which effects are used; normal rows: none */
     double *first, *second; /* widest, q numbers per level: gradient at both points */
     double *curve, *curve2; /* q times as many: curvature there */
     double *value, *value2; /* by level: log density there */
@@ -138,6 +139,18 @@ void sweep_standardise(const sweep_run *r, const sweep_factor *f, double *out);
 void sweep_draw_row(sweep_run *r, const sweep_factor *f, size_t effect, const sweep_line *line,
                     size_t widen, double *row);
 
+/* In warm-up the width of a slice follows 5 times the mean change, about four sds of the
+ * density. */
+void sweep_adapt_width(const sweep_run *r, double *width, double change);
+
+/* ---- sweep_along.c ---- */
+
+/* Draws the spreads of a factor of rows that are not normal, with its effects; r->loglik is that
+ * of the rows. */
+void along_draw(sweep_run *r, const sweep_factor *f);
+/* In warm-up moves the centres towards the effects. */
+void along_adapt(const sweep_run *r);
+
 /* ---- sweep_shift.c ---- */
 
 sbps_status shift_open(sweep *s, sbps_error *err);
@@ -157,5 +170,13 @@ void linear_sweep(sweep_run *r);
 
 void rows_begin(sweep_run *r);
 void rows_sweep_all(sweep_run *r);
+/* Sums by level of value (levels), slope (q each) and curvature (q * q each) at the predictors
+ * plus z.step (q per level; NULL: 0). */
+void rows_sum_levels(sweep_run *r, const sweep_factor *f, const double *step, double *value,
+                     double *slope, double *curve);
+/* The log likelihood at the predictors plus z.step. */
+double rows_value(sweep_run *r, const sweep_factor *f, const double *step);
+/* Adds z.step to the predictors. */
+void rows_move(const sweep_run *r, const sweep_factor *f, const double *step);
 
 #endif

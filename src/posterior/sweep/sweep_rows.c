@@ -21,11 +21,10 @@
 
 #define Q LEVEL_EFFECTS_MAX
 #define RECOMPUTED                                                                             \
-    64 /* sweeps after which eta is computed anew, so that errors do not add up */
-#define CLIMBS     30  /* passes over all blocks at the start of a chain */
-#define HALVINGS   12  /* of a step of beta in one of them */
-#define SETTLED    0.1 /* log units per block: the climb ends */
-#define LEAST_STEP 1e-3
+    64               /* sweeps after which eta is computed anew, so that errors do not add up */
+#define CLIMBS   30  /* passes over all blocks at the start of a chain */
+#define HALVINGS 12  /* of a step of beta in one of them */
+#define SETTLED  0.1 /* log units per block: the climb ends */
 
 /* ---- rows ---- */
 
@@ -156,9 +155,8 @@ static void add_to_levels(const sweep *s, const sweep_factor *f, size_t first, s
     }
 }
 
-/* Sums by level of value, slope and curvature at the predictors plus z.step (NULL: 0). */
-static void sum_levels(sweep_run *r, const sweep_factor *f, const double *step, double *value,
-                       double *slope, double *curve)
+void rows_sum_levels(sweep_run *r, const sweep_factor *f, const double *step, double *value,
+                     double *slope, double *curve)
 {
     const sweep *s = r->s;
     row_block b = block_of(r);
@@ -313,7 +311,7 @@ static double accept_levels(sweep_run *r, const sweep_factor *f, const double *p
     return total;
 }
 
-static void move_predictors(const sweep_run *r, const sweep_factor *f, const double *step)
+void rows_move(const sweep_run *r, const sweep_factor *f, const double *step)
 {
     const sweep *s = r->s;
     add_effects(s, f, 0, s->n, step, r->st.eta);
@@ -325,95 +323,30 @@ static double draw_levels(sweep_run *r, const sweep_factor *f, bool noise)
     double precision[Q * Q];
     sweep_state *st = &r->st;
     set_precision(r, f, precision);
-    sum_levels(r, f, NULL, st->value, st->first, st->curve);
+    rows_sum_levels(r, f, NULL, st->value, st->first, st->curve);
     propose_levels(r, f, precision, noise);
-    sum_levels(r, f, st->step, st->value2, st->second, st->curve2);
+    rows_sum_levels(r, f, st->step, st->value2, st->second, st->curve2);
     double gain = accept_levels(r, f, precision, noise);
-    move_predictors(r, f, st->step);
+    rows_move(r, f, st->step);
     r->update++;
     return gain;
 }
 
-/* ---- lines: spreads given L^-1 u ---- */
+/* ---- values along moves of effects: for sweep_along.c ---- */
 
-typedef struct {
-    sweep_run *r;
-    const sweep_factor *f;
-    size_t effect;
-    double from[Q], start;  /* row of L and log likelihood where the line begins */
-    double last[Q], change; /* the row evaluated last, and its result */
-} line_of_rows;
-
-/* st.step = (row - from).v by level, in the column of the effect. */
-static void set_line_step(const line_of_rows *line, const double *row)
+double rows_value(sweep_run *r, const sweep_factor *f, const double *step)
 {
-    const sweep_factor *f = line->f;
-    double e[Q];
-    for (size_t b = 0; b < f->q; b++) e[b] = row[b] - line->from[b];
-    for (size_t l = 0; l < f->levels; l++)
-        line->r->st.step[l] = dot(f->q, e, line->r->st.v + l * f->q);
-}
-
-/* eta[i] += z_ia step[level of row i] */
-static void add_line(const line_of_rows *line, size_t first, size_t n, double *eta)
-{
-    const sweep_factor *f = line->f;
-    effect_column of = f->of->column[line->effect];
-    const double *step = line->r->st.step;
-    for (size_t i = 0; i < n; i++)
-        eta[i] += mixed_z(line->r->s->m, first + i, of) * step[f->level[first + i]];
-}
-
-/* The log likelihood at the line's step. */
-static double line_value(const line_of_rows *line)
-{
-    sweep_run *r = line->r;
     row_block b = block_of(r);
     double total = 0.0;
     for (size_t first = 0; first < r->s->n; first += PASS_ROWS) {
         size_t n = r->s->n - first < PASS_ROWS ? r->s->n - first : PASS_ROWS;
         memcpy(b.eta, r->st.eta + first, n * sizeof *b.eta);
-        add_line(line, first, n, b.eta);
+        add_effects(r->s, f, first, n, step, b.eta);
         evaluate(r, first, n, &b, false);
         total += sum(n, b.value);
     }
     r->passes += 0.5;
     return total;
-}
-
-static double line_change(void *self, const double *row)
-{
-    line_of_rows *line = self;
-    size_t bytes = line->f->q * sizeof *row;
-    if (memcmp(row, line->last, bytes) != 0) {
-        set_line_step(line, row);
-        line->change = line_value(line) - line->start;
-        memcpy(line->last, row, bytes);
-    }
-    return line->change;
-}
-
-static void draw_spread_along(sweep_run *r, const sweep_factor *f)
-{
-    size_t q = f->q;
-    effect_spread at;
-    line_of_rows line = {.r = r, .f = f};
-    sweep_standardise(r, f, r->st.v);
-    line.start = r->loglik;
-    for (size_t effect = 0; effect < q; effect++) {
-        double row[Q];
-        line.effect = effect;
-        spread_at(&f->of->shape, r->st.at + f->of->spread, false, &at);
-        memcpy(line.from, at.factor[effect], sizeof line.from);
-        memcpy(line.last, line.from, sizeof line.last);
-        line.change = 0.0;
-        const sweep_line along = {&line, line_change};
-        sweep_draw_row(r, f, effect, &along, 0, row);
-        line.start += line_change(&line, row);
-        set_line_step(&line, row);
-        add_line(&line, 0, r->s->n, r->st.eta);
-        for (size_t l = 0; l < f->levels; l++) sweep_effects(r, f, l)[effect] += r->st.step[l];
-    }
 }
 
 /* ---- beta ---- */
@@ -558,7 +491,6 @@ static double aux_density(void *self, double x)
 
 static void draw_auxiliaries(sweep_run *r)
 {
-    const double rate = 0.05, multiple = 5.0;
     const mixed *m = r->s->m;
     for (size_t a = 0; a < m->row_model->auxiliary_count; a++, r->update++) {
         aux_line line = {r, m->aux + a};
@@ -567,8 +499,7 @@ static void draw_auxiliaries(sweep_run *r)
         double *width = r->st.width + r->s->lines - m->row_model->auxiliary_count + a;
         double x = r->st.at[line.j], fx = aux_density(&line, x);
         double to = sweep_slice(&random, x, fx, *width, 0, density);
-        if (r->adapting) *width += rate * (multiple * fabs(to - x) - *width);
-        if (*width < LEAST_STEP) *width = LEAST_STEP;
+        sweep_adapt_width(r, width, to - x);
         r->st.at[line.j] = to;
     }
 }
@@ -612,6 +543,7 @@ void rows_begin(sweep_run *r)
             gain += draw_levels(r, &s->factor[f], false);
         }
     }
+    memcpy(r->st.centre, r->st.at, s->dim * sizeof *r->st.at);
     if (s->d > 0) set_fixed_root(r, r->st.fixed + s->d * s->d + s->d);
 }
 
@@ -628,10 +560,11 @@ void rows_sweep_all(sweep_run *r)
     if (renews_root(r)) set_fixed_root(r, r->st.fixed + s->d * s->d + s->d);
     for (size_t f = 0; f < s->factors; f++) {
         draw_levels(r, &s->factor[f], true);
-        draw_spread_along(r, &s->factor[f]);
+        along_draw(r, &s->factor[f]);
         sweep_draw_spread(r, &s->factor[f]);
         shift_draw(r, &s->factor[f]);
     }
     draw_fixed(r);
     draw_auxiliaries(r);
+    along_adapt(r);
 }

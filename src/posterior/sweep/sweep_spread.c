@@ -154,8 +154,7 @@ static double density_given_standard(void *self, double x)
     return value + g->line->change(g->line->self, row);
 }
 
-/* Widths follow 5 times the mean change, about four sds of the density. */
-static void adapt_width(const sweep_run *r, double *width, double change)
+void sweep_adapt_width(const sweep_run *r, double *width, double change)
 {
     const double rate = 0.05, multiple = 5.0, least = 1e-3;
     if (!r->adapting) return;
@@ -176,7 +175,7 @@ void sweep_draw_row(sweep_run *r, const sweep_factor *f, size_t effect, const sw
         sweep_density density = {&g, density_given_standard};
         double fx = density_given_standard(&g, x);
         double to = sweep_slice(&random, x, fx, *width, widen, density);
-        adapt_width(r, width, to - x);
+        sweep_adapt_width(r, width, to - x);
         g.at[g.j] = to;
     }
     row_at(&g, row);
