@@ -9,6 +9,7 @@
 typedef struct {
     const char *path; /* the run file */
     sbps_format format;
+    unsigned show; /* of a text: SBPS_SHOW_... */
 } summary_request;
 
 /* Reads the run and prints its summary, for guard(). */
@@ -18,7 +19,10 @@ static sbps_status print_summary(const void *self, sbps_error *err)
     sbps_result *result = NULL;
     char *text = NULL;
     sbps_status status = sbps_result_read(r->path, &result, err);
-    if (status == SBPS_OK) status = sbps_result_summary(result, r->format, &text, err);
+    if (status == SBPS_OK && r->format == SBPS_TEXT)
+        status = sbps_result_text(result, r->show, &text, err);
+    else if (status == SBPS_OK)
+        status = sbps_result_summary(result, r->format, &text, err);
     sbps_result_destroy(result);
     return print_report(status, r->format, text);
 }
@@ -44,13 +48,16 @@ static int summary_run(const arguments *args)
     sbps_error err = {0};
     summary_request r = {.path = args->operands[0]};
     if (!flags_format(args, &r.format)) return CODE_USAGE;
+    if (flag_is_on(args, "ranef")) r.show |= SBPS_SHOW_EFFECTS;
+    if (flag_is_on(args, "verbose")) r.show |= SBPS_SHOW_RUN;
     return report_status(guard(r.path, print_summary, &r, &err), &err);
 }
 
 static int diagnose_run(const arguments *args)
 {
     sbps_error err = {0};
-    summary_request r = {args->operands[0], flag_is_on(args, "json") ? SBPS_JSON : SBPS_TEXT};
+    summary_request r = {.path = args->operands[0],
+                         .format = flag_is_on(args, "json") ? SBPS_JSON : SBPS_TEXT};
     return report_status(guard(r.path, print_diagnosis, &r, &err), &err);
 }
 
@@ -63,19 +70,30 @@ static const sbps_option_info summary_flags[] = {
      .fallback = "",
      .group = "Format",
      .help = "Print JSON: the run and its parameters."},
+    {.name = "ranef",
+     .fallback = "",
+     .group = "Format",
+     .help =
+         "Print the effects of single levels of groups, too. CSV and JSON always have them."},
+    {.name = "verbose",
+     .fallback = "",
+     .group = "Format",
+     .help = "Print sampler, settings, stated bias and costs of the run, too. JSON always has "
+             "them."},
 };
 
 const command command_summary = {
     .name = "summary",
-    .operands = "RUN.nc [--csv|--json]",
-    .summary = "Print a table of the posterior.",
-    .detail = "Columns, after the name:",
+    .operands = "RUN.nc [--csv|--json] [--ranef] [--verbose]",
+    .summary = "Print formula, family, rows, and a table of the posterior.",
+    .detail = "Parameters are in sections: fixed effects, standard deviations and correlations "
+              "of groups, other parameters. Columns, after the name:",
     .kinds = "columns",
     .min_operands = 1,
     .max_operands = 1,
     .missing = "the run file is missing; usage: sbps summary RUN.nc",
     .flags = summary_flags,
-    .flag_count = 2,
+    .flag_count = sizeof summary_flags / sizeof *summary_flags,
     .run = summary_run,
 };
 

@@ -455,13 +455,20 @@ SBPS_API const double *sbps_result_stat(const sbps_result *result, const char *n
 /* The summary of one parameter. Fails with SBPS_BAD_ARG past the end. */
 SBPS_API sbps_status sbps_result_parameter(const sbps_result *result, size_t index,
                                            sbps_parameter *out, sbps_error *err);
-/* The summary table as text. Release with sbps_free, as all text below. */
+/* The summary of all parameters as CSV or JSON; as text that of sbps_result_text with show 0. Release with sbps_free, as all
+ * text below. */
 SBPS_API sbps_status sbps_result_summary(const sbps_result *result, sbps_format format,
                                          char **out, sbps_error *err);
 /* One sentence, without its full stop, on what the user should act on, most important first: chains that have not converged, a
  * stated bias above its budget, and `more`, the messages of sbps_run_warning joined by "; " (or NULL). Empty: nothing. */
 SBPS_API sbps_status sbps_result_warning(const sbps_result *result, const char *more,
                                          char **out, sbps_error *err);
+/* What a summary as text can show in addition: effects of single levels of groups; settings and costs of the run. */
+enum { SBPS_SHOW_EFFECTS = 1, SBPS_SHOW_RUN = 2 };
+/* The summary as text: formula, family and rows, then fixed effects, standard deviations and correlations of groups, and other
+ * parameters. `show`: 0, or a sum of SBPS_SHOW_... */
+SBPS_API sbps_status sbps_result_text(const sbps_result *result, unsigned show, char **out,
+                                      sbps_error *err);
 /* Problems of the run and remarks about its table, with remedies, as text. `*findings` receives their number; or NULL. */
 SBPS_API sbps_status sbps_result_diagnose(const sbps_result *result, char **out,
                                           size_t *findings, sbps_error *err);

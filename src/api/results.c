@@ -110,6 +110,13 @@ sbps_status sbps_result_summary(const sbps_result *r, sbps_format format, char *
     return report_summary(r, format, out, err);
 }
 
+sbps_status sbps_result_text(const sbps_result *r, unsigned show, char **out, sbps_error *err)
+{
+    REQUIRE_OUT(out);
+    REQUIRE(r);
+    return report_summary_with(r, SBPS_TEXT, show, out, err);
+}
+
 sbps_status sbps_result_diagnose(const sbps_result *r, char **out, size_t *findings,
                                  sbps_error *err)
 {

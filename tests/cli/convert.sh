@@ -9,7 +9,7 @@ quick=(--epochs 20 --progress off --chains 2)
 try 'convert'              0 '' '' "${convert[@]}" --target y
 try 'sample'               0 '' '^logistic regression of .y. ' "$sbps" sample t.tbl --model logistic "${quick[@]}" -o a.nc
 try 'sample, same options' 0 '' '^logistic regression of .y. ' "$sbps" sample t.tbl --model logistic --target y "${quick[@]}" -o b.nc
-try 'summary'              0 'rows +3000.*target y|target y.*rows +3000' '' "$sbps" summary a.nc
+try 'summary'              0 'formula +y ~ .*rows +3000' '' "$sbps" summary a.nc
 "$sbps" summary --csv a.nc >a.csv
 "$sbps" summary --csv b.nc >b.csv
 cmp -s a.csv b.csv || fault 'the file knows its target' 'naming it changed the draws'

@@ -4,7 +4,7 @@
 
 quick=(--progress off --ess 100)
 try 'gaussian'          0 '' '.*' "$sbps" sample --model gaussian --dim 3 --condition 100 -o g.nc "${quick[@]}"
-try 'its summary'       0 'model +gaussian rows +1 parameters +3.*w1 .*w2 .*w3 ' '' "$sbps" summary g.nc
+try 'its summary'       0 'model +gaussian chains +[0-9]+ x .*w1 .*w2 .*w3 ' '' "$sbps" summary g.nc
 try 'banana'            0 '' '.*' "$sbps" sample --model banana -o b.nc "${quick[@]}"
 try 'dry run'           0 '^gaussian density +size +2 parameters;.*w1 .. w2 \(2\) ~ flat' '' "$sbps" sample --model gaussian --dry-run
 try 'a table too many'  2 '' "model gaussian is a density without data; did you mean --family gaussian" "$sbps" sample x.csv --model gaussian

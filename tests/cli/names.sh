@@ -15,9 +15,9 @@ repeat() { # TEXT COUNT
 flat() {
     sed -e 's/名/xx/g' -e 's/😀/xx/g' -e "s/e$(printf '\314\201')/e/g" "$1"
 }
-aligned() { # NAME FILE FIRST LINES: so many lines from the one that begins with FIRST are equally wide
+aligned() { # NAME FILE FIRST LINES: so many lines from the first that begins with FIRST are equally wide
     local widths
-    widths=$(flat "$2" | grep -A "$(($4 - 1))" "^$3" | awk '{ print length($0) }' | sort -u | wc -l)
+    widths=$(flat "$2" | grep -m 1 -A "$(($4 - 1))" "^$3" | awk '{ print length($0) }' | sort -u | wc -l)
     [ "$widths" = 1 ] || fault "$1" "lines from '$3' on have $widths widths"
 }
 table() { # CHARACTER LENGTH: sets x, y, kind, group, level and unit, and writes names.csv

@@ -162,7 +162,7 @@ try 'one output by another name' 1 '' "$busy" "${quick[@]}" --ess 100 -o folder/
 kill -INT $pid
 wait $pid
 [ "$(head -c 5 both.skeleton)" = chain ] || fault 'two writers' 'the skeleton was emptied'
-try 'one output: the first has it' 0 'target y' '' "$sbps" summary one.nc
+try 'one output: the first has it' 0 'formula +y ~' '' "$sbps" summary one.nc
 [ -e one.nc.lock ] && fault 'one output' 'the lock file is left'
 ln -s one.nc link.nc
 : >both.skeleton

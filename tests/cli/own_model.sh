@@ -27,7 +27,7 @@ paste -d, own.csv built.csv | awk -F, '
 
 run() { try "$1" "$2" '' "$3" "$sbps" sample data.csv --target y --progress off --ess 50 -o x.nc "${@:4}"; }
 run 'whole path'     0 '.*' --model "$PWD/mine.so"
-try 'the file is recorded' 0 "model +$PWD/mine.so, target y" '' "$sbps" summary x.nc
+try 'the file is recorded' 0 "formula +y ~ .*model +$PWD/mine.so rows" '' "$sbps" summary x.nc
 run 'no such file'   '[12]' '--model: cannot load ./nothere.so' --model ./nothere.so
 run 'not a library'  '[12]' '--model: cannot load ./data.csv' --model ./data.csv
 try 'bad target' '[12]' '' './mine.so: a row whose target is .*: expected 0 or 1' "$sbps" sample data.csv --model ./mine.so --target x1

@@ -9,7 +9,7 @@ awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
 sample=("$sbps" sample table.csv --progress off --prior-only)
 
 try 'a run'          0 '' 'prior     x ~ normal.*sampler   none: independent draws from the prior alone' "${sample[@]}" 'y ~ x' -o run.nc
-try 'its summary'    0 '^draws         from the prior alone \(--prior-only\)' '' "$sbps" summary run.nc
+try 'its summary'    0 ' draws         from the prior alone \(--prior-only\)' '' "$sbps" summary run.nc
 try 'as JSON'        0 '"prior_only": true' '' "$sbps" summary --json run.nc
 try 'no problems'    0 'No problems found' '' "$sbps" diagnose run.nc
 try 'a dry run'      0 'independent draws from the prior alone' '' "${sample[@]}" 'y ~ x' --dry-run

@@ -12,4 +12,4 @@ table = pandas.read_csv("pandas.csv")
 assert table["flag"].dtype == bool
 fit = sbps.fit(sys.argv[1], table, family=sys.argv[2], seed=5, ess=100, ranef="all")
 fit.to_netcdf("python.nc")
-fit.summary().rename_axis("name").to_csv("python.csv")
+fit.summary(ranef=True).rename_axis("name").to_csv("python.csv")

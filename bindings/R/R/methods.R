@@ -22,10 +22,11 @@ chosen <- function(names, pars, regex_pars) {
     unique(c(pars, unlist(lapply(regex_pars, grep, names, value = TRUE))))
 }
 
-summary.sbps <- function(object, pars = NULL, regex_pars = NULL, probs = NULL, ..., digits = 3) {
+summary.sbps <- function(object, pars = NULL, regex_pars = NULL, probs = NULL, ranef = FALSE, verbose = FALSE, ..., digits = 3) {
     no_further_arguments(...)
     figures <- object$figures
     own <- chosen(rownames(figures), pars, regex_pars)
+    if (is.null(pars) && is.null(regex_pars) && !ranef) own <- own[parts_of(object) != "effect"]
     asked <- !is.null(pars) || !is.null(regex_pars) || !is.null(probs)
     figures <- figures[own, , drop = FALSE]
     if (!is.null(probs)) {
@@ -33,14 +34,14 @@ summary.sbps <- function(object, pars = NULL, regex_pars = NULL, probs = NULL, .
         if (length(probs) == 1) quantiles <- matrix(quantiles, dimnames = list(NULL, paste0(format(100 * probs, trim = TRUE), "%")))
         figures <- cbind(figures[, c("mean", "mcse", "sd"), drop = FALSE], quantiles, figures[, c("ess_bulk", "ess_tail", "rhat", "bias"), drop = FALSE])
     }
-    structure(figures, class = c("summary.sbps", "matrix"), description = object$description, text = if (!asked) text_of(object, "summary"), left = attr(object$data, "na.action"), digits = digits)
+    structure(figures, class = c("summary.sbps", "matrix"), text = if (!asked) summary_text(object, ranef, verbose), left = attr(object$data, "na.action"), digits = digits)
 }
 
 print.summary.sbps <- function(x, ...) {
     text <- attr(x, "text")
     if (is.null(text)) print(signif(matrix(x, nrow(x), dimnames = dimnames(x)), attr(x, "digits") + 1))
     else {
-        cat(attr(x, "description"), "\n", text, sep = "")
+        cat(text)
         print_left_out(attr(x, "left"))
     }
     invisible(x)

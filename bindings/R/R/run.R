@@ -38,8 +38,23 @@ print.sbps_text <- function(x, ...) {
 # Rows that na.action left out, as lm prints them.
 print_left_out <- function(left) if (length(left)) cat("(", stats::naprint(left), ")\n", sep = "")
 
-print.sbps <- function(x, ...) {
-    cat(text_of(x, "summary"))
+# The text of `sbps summary` with R's formula and names: those of columns that were computed here have no backticks.
+summary_text <- function(fit, ranef = FALSE, verbose = FALSE) {
+    text <- text_of(fit, paste0("summary", if (ranef) "-ranef", if (verbose) "-verbose"))
+    names <- recipe_names(fit$recipe)
+    if (!length(names)) return(text)
+    formula <- strwrap(text_of_call(fit$formula), 66, exdent = 14, prefix = "", initial = "formula       ")
+    text <- sub("(?s)^formula .*?\n(?=[a-z])", paste0(paste(formula, collapse = "\n"), "\n"), text, perl = TRUE)
+    lines <- strsplit(text, "\n", fixed = TRUE)[[1]]
+    bare <- lines
+    for (name in names) bare <- gsub(sprintf("`%s`", name), name, bare, fixed = TRUE)
+    shorter <- which(nchar(bare) < nchar(lines)) # columns stay aligned
+    bare[shorter] <- mapply(function(line, gap) sub("  ", strrep(" ", gap + 2), line, fixed = TRUE), bare[shorter], (nchar(lines) - nchar(bare))[shorter])
+    paste0(paste(bare, collapse = "\n"), "\n")
+}
+
+print.sbps <- function(x, ranef = FALSE, verbose = FALSE, ...) {
+    cat(summary_text(x, ranef, verbose))
     print_left_out(attr(x$data, "na.action"))
     invisible(x)
 }

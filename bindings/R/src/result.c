@@ -98,6 +98,21 @@ static sbps_status text_summary(const text_request *q, char **out, sbps_error *e
     return sbps_result_summary(q->result, SBPS_TEXT, out, err);
 }
 
+static sbps_status text_effects(const text_request *q, char **out, sbps_error *err)
+{
+    return sbps_result_text(q->result, SBPS_SHOW_EFFECTS, out, err);
+}
+
+static sbps_status text_run(const text_request *q, char **out, sbps_error *err)
+{
+    return sbps_result_text(q->result, SBPS_SHOW_RUN, out, err);
+}
+
+static sbps_status text_whole(const text_request *q, char **out, sbps_error *err)
+{
+    return sbps_result_text(q->result, SBPS_SHOW_EFFECTS | SBPS_SHOW_RUN, out, err);
+}
+
 static sbps_status text_diagnosis(const text_request *q, char **out, sbps_error *err)
 {
     size_t findings;
@@ -143,6 +158,9 @@ static const struct {
     const char *name;
     text_maker *make;
 } makers[] = {{"summary", text_summary},
+              {"summary-ranef", text_effects},
+              {"summary-verbose", text_run},
+              {"summary-ranef-verbose", text_whole},
               {"diagnose", text_diagnosis},
               {"page", text_page},
               {"loo", text_loo},

@@ -107,9 +107,10 @@ class Fit:
                 return nested(values[:math.prod(shape)], shape)
             return copied(values, shape)
 
-    def summary(self) -> Any:
+    def summary(self, ranef: bool = False) -> Any:
         """Mean, sd, quantiles, ESS, R-hat and stated bias of each parameter: a data frame by name if pandas is
-        installed, else a list of dicts.
+        installed, else a list of dicts. `ranef`: also the effects of single levels of groups. `print(fit)` has formula,
+        family and rows above the same numbers, `fit.facts` the settings and costs of the run.
 
         >>> import sbps
         >>> data = {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}
@@ -117,10 +118,13 @@ class Fit:
         >>> round(float(fit.summary().loc["x", "mean"]))
         1
         """
-        return frame(self._rows(), "name")
+        return frame(self._rows(ranef), "name")
 
-    def _rows(self) -> list[dict[str, Any]]:
-        return rows_of(self._text_of("result_summary", lib.CSV))
+    def _rows(self, effects: bool = True) -> list[dict[str, Any]]:
+        rows = rows_of(self._text_of("result_summary", lib.CSV))
+        if effects:
+            return rows
+        return [row for row, one in zip(rows, self._parameters()) if one.part != b"effect"]
 
     def _text_of(self, name: str, *arguments: Any, trailing: Tuple[Any, ...] = ()) -> str:
         with self._lock:
@@ -266,7 +270,7 @@ class Fit:
         return in_python(self._text_of("result_summary", lib.TEXT).rstrip("\n"))
 
     def _repr_html_(self) -> str:
-        return html_table(self._rows())
+        return html_table(self._rows(effects=False))
 
     def diagnose(self) -> Report:
         """Problems of the run and what to do about them, as `sbps diagnose` prints them.

@@ -243,10 +243,14 @@ static void describe_size(const sbps_run *run, text *out)
     if (is_rowless(run))
         text_add(out, "  size      %zu parameters; %zu chains, %.3g MB\n", parameters,
                  run->chain_count, chains / 1e6);
-    else
-        text_add(out, "  data      %zu rows, %zu parameters, %.3g MB %s; %zu chains, %.3g MB\n",
-                 total_rows(table), parameters, rows_factor(table) * rows_bytes(table) / 1e6,
-                 data->storage.kind->name, run->chain_count, chains / 1e6);
+    else {
+        text_add(out, "  data      %zu rows", total_rows(table));
+        if (table->table.dropped > 0 && table->table.dropped != SIZE_MAX)
+            text_add(out, " (%zu dropped for missing values)", table->table.dropped);
+        text_add(out, ", %zu parameters, %.3g MB %s; %zu chains, %.3g MB\n", parameters,
+                 rows_factor(table) * rows_bytes(table) / 1e6, data->storage.kind->name,
+                 run->chain_count, chains / 1e6);
+    }
     describe_ranks(run, out);
     if (run->geometry.start_hash)
         text_add(out, "  start     %s%s: negative log posterior %.8g, gradient norm %.1e\n",
@@ -361,7 +365,13 @@ static void describe_model(const sbps_run *run, text *out)
         text_name(out, target ? target : "label");
         text_add(out, "'\n");
     }
-    if (run->family_reason) text_add(out, "  family    %s\n", run->family_reason);
+    const char *family = run->family_reason ? run->family_reason : run->options->family;
+    if (run->options->formula && *run->options->formula) {
+        text_add(out, "  formula   ");
+        text_name(out, run->options->formula);
+        text_add(out, "\n");
+    }
+    if (family && *family) text_add(out, "  family    %s\n", family);
 }
 
 /* Names of the reported parameters, safe to print on a terminal; the caller's, NULL: no memory.

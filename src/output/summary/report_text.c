@@ -162,18 +162,29 @@ static void add_cells(text *t, const grid *g, const size_t *widths, size_t index
     text_add(t, "\n");
 }
 
+grid_widths grid_measure(const grid *g)
+{
+    grid_widths w = {.name = strlen(g->heading)};
+    for (size_t i = 0; i < g->count; i++)
+        w.name = larger_of(w.name, text_columns(grid_name(g, i)));
+    for (size_t k = 0; g->columns[k].name; k++) w.cell[k] = column_width(g, &g->columns[k]);
+    return w;
+}
+
+void grid_part(text *t, const grid *g, const grid_widths *w)
+{
+    text_padded_name(t, g->heading, w->name);
+    add_cells(t, g, w->cell, SIZE_MAX);
+    for (size_t i = 0; i < g->count; i++) {
+        text_padded_name(t, grid_name(g, i), w->name);
+        add_cells(t, g, w->cell, i);
+    }
+}
+
 void grid_table(text *t, const grid *g)
 {
-    size_t name_width = strlen(g->heading), widths[MAX_COLUMNS];
-    for (size_t i = 0; i < g->count; i++)
-        name_width = larger_of(name_width, text_columns(grid_name(g, i)));
-    for (size_t k = 0; g->columns[k].name; k++) widths[k] = column_width(g, &g->columns[k]);
-    text_padded_name(t, g->heading, name_width);
-    add_cells(t, g, widths, SIZE_MAX);
-    for (size_t i = 0; i < g->count; i++) {
-        text_padded_name(t, grid_name(g, i), name_width);
-        add_cells(t, g, widths, i);
-    }
+    const grid_widths w = grid_measure(g);
+    grid_part(t, g, &w);
 }
 
 /* Adds a comma and a number of CSV. */

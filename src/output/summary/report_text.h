@@ -57,6 +57,13 @@ typedef struct {
 
 /* Adds the table with aligned columns: names to the left, numbers to the right. */
 void grid_table(text *t, const grid *g);
+/* Display columns of names and numbers, so that tables of parts of the rows are aligned. */
+typedef struct {
+    size_t name, cell[MAX_COLUMNS];
+} grid_widths;
+grid_widths grid_measure(const grid *g);
+/* grid_table with these widths. */
+void grid_part(text *t, const grid *g, const grid_widths *w);
 /* Adds CSV (RFC 4180, lines end with a line feed): ten significant digits, NaN as NaN. */
 void grid_csv(text *t, const grid *g);
 /* Adds `, "mean": 1.5, ...` for one row: the JSON members that follow its name. */

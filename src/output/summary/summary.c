@@ -152,82 +152,6 @@ done:
     return status;
 }
 
-/* ---- text ---- */
-
-static const char *or_unknown(const char *value)
-{
-    return value ? value : "unknown";
-}
-
-/* Lines on the model and the settings of the run. */
-static void add_setting(text *t, const result *r)
-{
-    const result_info *info = &r->info;
-    if (result_prior_only(r))
-        text_add(t,
-                 "draws         from the prior alone (--prior-only); the rows are left out\n");
-    text_add(t, "model         ");
-    text_name(t, or_unknown(info->model));
-    if (info->target && *info->target) {
-        text_add(t, ", target ");
-        text_name(t, info->target);
-    }
-    text_add(t, "\nrows          ");
-    text_count(t, info->rows);
-    text_add(t, "\nparameters    %zu\nsampler       %s", r->dim, or_unknown(info->sampler));
-    if (info->paper) text_add(t, " as published");
-    text_add(t, ", control variate %s, metric %s\n", or_unknown(info->control_variate),
-             or_unknown(info->metric));
-    text_add(t, "chains        %zu x %zu draws, seed %.0f\n", r->chains, r->draws, info->seed);
-    if (info->ranks > 1.0) {
-        text_add(t, "ranks         %.0f", info->ranks);
-        if (!isnan(info->rank_bias)) {
-            text_add(t, ", of which each chain uses one at a time; this may shift means by ");
-            text_measure(t, info->rank_bias);
-            text_add(t, " posterior sd");
-        }
-        text_add(t, "\n");
-    }
-    text_add(t, "batch size    ");
-    text_count(t, info->batch_size);
-    text_add(t, " rows (%s)\n", or_unknown(info->minibatch));
-    if (isnan(info->band)) return; /* the sampler has none */
-    text_add(t, "band k        ");
-    text_measure(t, info->band);
-    text_add(t, "\n");
-}
-
-/* Lines on bias, ESS and cost. */
-static void add_outcome(text *t, const result_info *info)
-{
-    text_add(t, "stated bias   ");
-    text_estimate(t, info->bias_estimate, info->bias_estimate_se);
-    text_add(t, " posterior sd (budget ");
-    text_measure(t, info->bias_budget);
-    text_add(t, ")\nmin ESS       ");
-    text_count(t, info->min_ess);
-    if (info->ess_goal > 0.0) text_add(t, " (goal %.0f)", info->ess_goal);
-    if (!isnan(info->pareto_k))
-        text_add(t, "\nPareto k-hat  %.2f (above 0.7 the importance weights are unreliable)",
-                 info->pareto_k);
-    text_add(t, "\nrows touched  ");
-    text_count(t, info->rows_touched);
-    text_add(t, ", per effective sample ");
-    text_count(t, rows_per_sample(info));
-    text_add(t, "\nseconds       set-up %.3g, warm-up %.3g, sampling %.3g\n",
-             info->seconds_setup, info->seconds_warmup, info->seconds_sampling);
-    if (info->interrupted) text_add(t, "note          the run was interrupted\n");
-}
-
-/* The summary as text. */
-static void write_summary_text(text *t, const result *r, const sbps_parameter *parameters)
-{
-    add_setting(t, r);
-    add_outcome(t, &r->info);
-    text_add(t, "\n");
-    grid_table(t, &(grid){PARAMETER_GRID(parameters, r->dim)});
-}
-
 /* ---- CSV and JSON ---- */
 
 static void write_summary_csv(text *t, const result *r, const sbps_parameter *parameters)
@@ -366,30 +290,39 @@ static void write_summary_json(text *t, const result *r, const sbps_parameter *p
     text_add(t, "  ]\n}\n");
 }
 
-typedef void summary_writer(text *t, const result *r, const sbps_parameter *parameters);
+static void write_summary(text *t, const result *r, sbps_format format, unsigned show,
+                          const sbps_parameter *parameters)
+{
+    if (format == SBPS_CSV)
+        write_summary_csv(t, r, parameters);
+    else if (format == SBPS_JSON)
+        write_summary_json(t, r, parameters);
+    else
+        write_summary_text(t, r, parameters, show);
+}
 
-static summary_writer *const writers[] = {
-    [SBPS_TEXT] = write_summary_text,
-    [SBPS_CSV] = write_summary_csv,
-    [SBPS_JSON] = write_summary_json,
-};
-
-sbps_status report_summary(const result *r, sbps_format format, char **out, sbps_error *err)
+sbps_status report_summary_with(const result *r, sbps_format format, unsigned show, char **out,
+                                sbps_error *err)
 {
     text t = {0};
     number_locale locale;
     sbps_parameter *parameters;
     *out = NULL;
-    if ((size_t)format >= sizeof writers / sizeof *writers)
+    if (format != SBPS_TEXT && format != SBPS_CSV && format != SBPS_JSON)
         return fail(err, SBPS_BAD_ARG, "a summary has no format %d: use text, CSV or JSON",
                     (int)format);
     sbps_status status = summarize_parameters(r, &parameters, err);
     if (status != SBPS_OK) return status;
     if ((status = numbers_begin(&locale, err)) != SBPS_OK) goto done;
-    writers[format](&t, r, parameters);
+    write_summary(&t, r, format, show, parameters);
     numbers_end(&locale);
     status = text_give(&t, out, err);
 done:
     free(parameters);
     return status;
+}
+
+sbps_status report_summary(const result *r, sbps_format format, char **out, sbps_error *err)
+{
+    return report_summary_with(r, format, 0, out, err);
 }

@@ -35,6 +35,14 @@ sbps_status report_parameter(const result *r, size_t index, sbps_parameter *out,
 /* The summary of all parameters in a format. *out is malloced (free). */
 sbps_status report_summary(const result *r, sbps_format format, char **out, sbps_error *err);
 
+/* The same; as text it has what `show` adds, of SBPS_SHOW_EFFECTS and SBPS_SHOW_RUN. */
+sbps_status report_summary_with(const result *r, sbps_format format, unsigned show, char **out,
+                                sbps_error *err);
+
+/* summary_text.c: the summary as text. */
+void write_summary_text(text *t, const result *r, const sbps_parameter *parameters,
+                        unsigned show);
+
 /* run_checks.c: the findings of a run as text or JSON. *out is malloced (free); *findings
  * gets their number (NULL: not needed). */
 sbps_status report_diagnose(const result *r, sbps_format format, char **out, size_t *findings,
