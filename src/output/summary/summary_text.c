@@ -58,7 +58,7 @@ static void add_model(text *t, const result *r)
     text_add(t, family ? "family        " : "model         ");
     text_name(t, family ? family : or_unknown(info->model));
     text_add(t, "\n");
-    if (info->target) { /* a density has no rows */
+    if (info->target && *info->target) { /* a density has no rows */
         text_add(t, "rows          ");
         text_count(t, info->rows);
         if (info->rows_dropped > 0.0)
