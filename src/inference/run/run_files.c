@@ -353,15 +353,25 @@ static sbps_status refuse_options(const char *path, const char *theirs, const ch
                 (int)strcspn(theirs, "\n"), theirs, (int)strcspn(ours, "\n"), ours);
 }
 
-/* The lines that must be equal for a run to be resumed, the caller's: not the version that wrote
- * them, nor --missing, which version 0.1.0 lists but the hash of the table covers. */
+/* Lines that need not be equal: the version that wrote them; --missing, which version 0.1.0
+ * lists but the hash of the table covers; an option that earlier versions do not have, where it
+ * is off. */
+static const char *const passed_over[] = {"version=", "missing=", "prior-only=false"};
+
+static bool is_passed_over(const char *line)
+{
+    for (size_t i = 0; i < sizeof passed_over / sizeof *passed_over; i++)
+        if (!strncmp(line, passed_over[i], strlen(passed_over[i]))) return true;
+    return false;
+}
+
+/* The lines that must be equal for a run to be resumed, the caller's. */
 static char *compared_lines(const char *lines)
 {
     text out = {0};
     for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
         length = strcspn(lines, "\n");
-        if (strncmp(lines, "version=", 8) && strncmp(lines, "missing=", 8))
-            text_add(&out, "%.*s\n", (int)length, lines);
+        if (!is_passed_over(lines)) text_add(&out, "%.*s\n", (int)length, lines);
     }
     return text_take(&out);
 }
