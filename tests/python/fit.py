@@ -369,6 +369,48 @@ class Reports(Case):
             self.assertEqual(dict(report), json.loads(program(name, self.run, self.table, "--json")))
         self.assertEqual(str(self.fit.score(self.columns)).rstrip(), program("score", self.run, self.table).rstrip())
 
+    @unittest.skipUnless(pandas, "pandas is not there")
+    def test_contrasts_and_comparisons_are_those_of_the_command_line(self):
+        made = self.fit.contrast("x - z", "x > 0")
+        lines = program("contrast", self.run, "x - z", "x > 0", "--csv").splitlines()
+        self.assertEqual([made.index.name, *made.columns], lines[0].split(","))
+        self.assertEqual([repr(float(value)) for value in made.loc["x - z"]], [repr(float(cell)) for cell in lines[1].split(",")[1:]])
+        other = sbps.fit("y ~ x", self.columns, **OPTIONS)
+        other.to_netcdf(self.path("other.nc"))
+        made = self.fit.compare(other, labels=["all", "x"])
+        printed = json.loads(program("compare", self.run, self.path("other.nc"), "--data", self.table, "--json"))
+        self.assertEqual([row["elpd_diff"] for row in printed], list(made["elpd_diff"]))
+        self.assertEqual(list(self.fit.compare(other).index), [FORMULA, "y ~ x"] if made.index[0] == "all" else ["y ~ x", FORMULA])
+        for wrong, words in (((), "expected other fits"), ((3,), "expected other fits")):
+            with self.assertRaisesRegex(sbps.BadArg, words):
+                self.fit.compare(*wrong)
+        with self.assertRaisesRegex(sbps.BadArg, "labels: expected a list of 2 names"):
+            self.fit.compare(other, labels=["one"])
+        with self.assertRaisesRegex(sbps.BadArg, "there is no parameter 'nowhere'"):
+            self.fit.contrast("nowhere")
+        with self.assertRaisesRegex(AttributeError, "a fit of sbps has no params: use fit.coef"):
+            self.fit.params
+
+    @unittest.skipUnless(pandas, "pandas is not there")
+    def test_coefficients_and_effects_are_those_of_the_draws(self):
+        summary = self.fit.summary()
+        numpy.testing.assert_allclose(self.fit.coef.loc[summary.index], summary["mean"], rtol=1e-9)
+        flat = self.fit.draws.reshape(-1, len(self.fit.names))
+        numpy.testing.assert_allclose(self.fit.vcov().to_numpy(), numpy.cov(flat, rowvar=False))
+        table = dict(self.columns, h=numpy.arange(600) % 4)
+        mixed = sbps.fit("y ~ x + (1 + x | h) + (1 | g)", table, **dict(OPTIONS, ess=50, ranef="all", progress=False))
+        self.assertEqual(list(mixed.coef.index), mixed.names[:2])
+        effects = mixed.ranef()
+        self.assertEqual({name: one.shape for name, one in effects.items()}, {"h": (4, 2), "g": (3, 1)})
+        self.assertEqual(effects["h"].loc["2", "x"], mixed.summary().loc["r_h[2,x]", "mean"])
+        self.assertEqual(mixed.ranef("sd")["h"].loc["2", "x"], mixed.summary().loc["r_h[2,x]", "sd"])
+        for one, words in ((self.fit, "the model has no group effects"),
+                           (sbps.fit("y ~ x + (1 | g)", table, **dict(OPTIONS, ess=30, ranef="none", progress=False)), "stores no group effects")):
+            with self.assertRaisesRegex(sbps.BadArg, words):
+                one.ranef()
+        with self.assertRaisesRegex(sbps.BadArg, "'median' is not a column of the summary"):
+            mixed.ranef("median")
+
     def test_a_run_that_was_read_knows_its_file(self):
         program("sample", self.table, FORMULA, *FLAGS, "-o", self.path("other.nc"))
         self.assertIn("elpd_loo", str(sbps.read(self.path("other.nc")).loo()))

@@ -234,11 +234,12 @@ class Fit:
 
     def compare(self, *others: "Fit", labels: Optional[Sequence[str]] = None, data: Any = None,
                 names: Optional[Sequence[str]] = None, rows: Optional[int] = None, max_draws: int = DRAWS_SCORED, seed: int = 1,
-                threads: int = 0) -> Any:
+                threads: int = 0, group: Optional[str] = None) -> Any:
         """Compare fits to the same rows by leave-one-out, the best first, as `sbps compare` prints it (docs/loo.md): a
         data frame by label if pandas is installed, else a list of dicts.
 
-        labels: names of this fit and the others; None: their formulas if these differ, else fit1, fit2, ...
+        labels: names of this fit and the others; None: their formulas if these differ, else fit1, fit2, ... group: a
+        grouping factor, whose levels are left out one by one instead of rows.
 
         >>> import sbps
         >>> data = {"x": [1, 2, 3, 4, 5, 6], "y": [1.1, 1.9, 3.2, 3.9, 5.1, 6.2]}
@@ -255,7 +256,7 @@ class Fit:
         texts = (c_char_p * len(fits))(*[one.encode("utf-8") for one in called])
         with self._lock:
             text = lib.text_of("compare", handles, texts, len(fits), given.path,
-                               byref(scoring(given.frame, rows, max_draws, seed, threads)), lib.JSON)
+                               byref(scoring(given.frame, rows, max_draws, seed, threads, group)), lib.JSON)
         return frame([{**one, **{name: numeric(value) for name, value in one.items() if name != "run"}}
                       for one in json.loads(text)], "run")
 
@@ -351,10 +352,10 @@ class Fit:
         """Labels of rows of the own table, given by their places."""
         return rows if self._index is None else self._index[rows]
 
-    def predict(self, new: Any, kind: str = "mean", draws: bool = False, *, names: Optional[Sequence[str]] = None,
+    def predict(self, new: Any = None, kind: str = "mean", draws: bool = False, *, names: Optional[Sequence[str]] = None,
                 new_levels: str = "error", max_draws: int = DRAWS_PREDICTED, seed: int = 1, threads: int = 0,
                 interval: float = 0.9, offset: Any = None) -> Any:
-        """Predictions for the rows of `new`, in any form that `sbps.fit` takes.
+        """Predictions for the rows of `new`, in any form that `sbps.fit` takes; None: for those of the fit.
 
         kind: "mean" of the response, "linear" predictor, a new "outcome", the log "density" of the row's outcome, or that
         "response" as the model reads it. Returns mean, sd, median and the ends of the central interval of each row, as a
@@ -370,9 +371,9 @@ class Fit:
         if not 0 < interval < 1:
             raise BadArg(f"interval: {interval:g}: expected a number between 0 and 1")
         sizes = counts(max_draws=max_draws, seed=seed, threads=threads)
-        rows = _tables.take(new, names, self._more(offset=offset)).rows()
-        received = self._received(rows, kind, draws, new_levels, sizes, interval)
-        return received.draws() if draws else received.frame(index_of(new))
+        table = self._table if new is None else _tables.take(new, names, self._more(offset=offset))
+        received = self._received(table.rows(), kind, draws, new_levels, sizes, interval)
+        return received.draws() if draws else received.frame(self._index if new is None else index_of(new))
 
     def _received(self, rows: _tables.Rows, kind: str, draws: bool, new_levels: str, sizes: Mapping[str, int],
                   interval: float) -> Received:
@@ -400,9 +401,10 @@ class Fit:
                 raise BadArg(f"{name}: the fit was made with an array of {name}: pass that of these rows, too")
         return {f"({name})": values for name, values in given.items() if values is not None}
 
-    def score(self, new: Any, *, names: Optional[Sequence[str]] = None, max_draws: int = DRAWS_SCORED, seed: int = 1,
+    def score(self, new: Any = None, *, names: Optional[Sequence[str]] = None, max_draws: int = DRAWS_SCORED, seed: int = 1,
               threads: int = 0, weights: Any = None, offset: Any = None) -> Report:
-        """Scores of predictions for held-out rows, as `sbps score` prints them; see docs/score.md. weights, offset: arrays,
+        """Scores of predictions for held-out rows, as `sbps score` prints them; None: for those of the fit; see
+        docs/score.md. weights, offset: arrays,
         if the fit was made with such.
 
         >>> import sbps
@@ -410,7 +412,7 @@ class Fit:
         >>> "elpd" in fit.score({"x": [6, 7], "y": [6.1, 6.8]})
         True
         """
-        table = _tables.take(new, names, self._more(weights=weights, offset=offset))
+        table = self._table if new is None else _tables.take(new, names, self._more(weights=weights, offset=offset))
         return self._on_rows("score", table, None, max_draws, seed, threads)
 
     def loo(self, data: Any = None, *, names: Optional[Sequence[str]] = None, rows: Optional[int] = None,
