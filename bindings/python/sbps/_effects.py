@@ -2,6 +2,8 @@
 
 >>> named_effects([("sd_g__Intercept", "sd"), ("r_g[a,b,Intercept]", "effect")])
 [Effect(place=1, group='g', level='a,b', column='Intercept')]
+>>> named_effects([("sd_g__x", "sd"), ("sd_g__a,x", "sd"), ("r_g[1,a,x]", "effect")])[0].column
+'a,x'
 """
 from __future__ import annotations
 

@@ -237,8 +237,8 @@ class SbpsClassifier(ClassifierMixin, Estimator):
         weights = self._weights(sample_weight, rows)
         check_classification_targets(target)
         self.classes_, codes = numpy.unique(target, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError("SbpsClassifier: there is one class, expected at least two")
+        if len(numpy.unique(codes if weights is None else codes[weights > 0])) < 2:
+            raise ValueError("SbpsClassifier: there is one class in the rows whose weight is not 0, expected at least two")
         self.fit_ = self._draw(rows, codes, self.family or ("bernoulli" if len(self.classes_) == 2 else "categorical"), weights)
         self._set_coefficients()
         return self
