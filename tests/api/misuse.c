@@ -120,6 +120,7 @@ TEST(null_arguments_of_runs_and_results_are_refused)
     REFUSED(sbps_result_write(NULL, "x.nc", &error));
     REFUSED(sbps_result_parameter(NULL, 0, NULL, &error));
     REFUSED(sbps_result_summary(NULL, SBPS_TEXT, &text, &error));
+    REFUSED(sbps_result_warning(NULL, NULL, &text, &error));
     REFUSED(sbps_result_diagnose(NULL, &text, NULL, &error));
     REFUSED(sbps_result_findings(NULL, &text, &error));
     REFUSED(sbps_result_contrast(NULL, NULL, 0, SBPS_TEXT, &text, &error));
