@@ -38,6 +38,7 @@ ELSEWHERE = {  # names in statsmodels, bambi, PyMC and scikit-learn
     "params": "fit.coef", "coef_": "fit.coef", "bse": "fit.summary()[\"sd\"]", "conf_int": "fit.summary()[[\"q5\", \"q95\"]]",
     "cov_params": "fit.vcov()", "random_effects": "fit.ranef()", "fittedvalues": "fit.predict(data)[\"mean\"]",
     "posterior": "fit.to_inferencedata().posterior", "waic": "fit.loo()", "plot": "arviz.plot_trace(fit.to_inferencedata())"}
+COLUMNS = ("mean", "mcse", "sd", "q5", "q50", "q95", "ess_bulk", "ess_tail", "rhat", "bias")  # of the summary
 LISTS = ("models", "families", "samplers", "priors")
 ARRAYS = ("weights", "offset")  # arguments of fit that may be arrays; the table then has columns of their names in parentheses
 
@@ -204,16 +205,15 @@ class Fit:
             groups = any(part == "sd" for _, part in self._kinds())
             raise BadArg("the fit stores no group effects: fit with ranef=\"all\" to store them" if groups else
                          "the model has no group effects: write (1 | g) in the formula")
-        rows = self._rows()
-        if what not in rows[0] or what == "name":
-            raise BadArg(f"what: {what!r} is not a column of the summary: expected one of "
-                         + ", ".join(name for name in rows[0] if name != "name"))
+        parameters = self._parameters()
+        if what not in COLUMNS:
+            raise BadArg(f"what: {what!r} is not a column of the summary: expected one of {', '.join(COLUMNS)}")
         made: Dict[str, Any] = {}
         for group in in_order(one.group for one in effects):
             table: Dict[str, Dict[str, float]] = {}
             for one in effects:
                 if one.group == group:
-                    table.setdefault(one.column, {})[one.level] = rows[one.place][what]
+                    table.setdefault(one.column, {})[one.level] = getattr(parameters[one.place], what)
             made[group] = frame_of(table, group)
         return made
 
