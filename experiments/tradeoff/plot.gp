@@ -26,7 +26,7 @@ set format x '10^{%T}'; set format y '10^{%T}'
 set key off
 set yrange [*:*]
 stats file('curves') using (column('mse') < 1e9 ? column('mse') : NaN) nooutput name 'E'
-set yrange [10**floor(log10(E_min)):3]
+set yrange [10**floor(log10(E_min)):10]
 do for [r=1:2] {
     what = r == 1 ? 'mean' : 'variance'
     set tmargin at screen (r == 1 ? 0.945 : 0.47); set bmargin at screen (r == 1 ? 0.575 : 0.10)
