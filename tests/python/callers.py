@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """Misuse and concurrency: wrong types and lengths, unknown options, threads, forks, Ctrl-C. Each call returns draws or
 raises the exception of its status with a message; none crashes."""
+import contextlib
 import ctypes
+import io
 import multiprocessing
 import os
 import pickle
@@ -149,6 +151,15 @@ class Messages(Case):
         self.assertEqual(sbps.fit("y ~ x", table, ess=50, seed=1).names, ["(Intercept)", "x"])
         self.assertEqual(sbps.fit("z ~ x", table, ess=50, seed=1).names, ["(Intercept)", "x", "sigma"])
         self.refused({"x": table["x"], "y": table["three"]}, 'choose family="categorical"', kind=sbps.BadArg, family=None)
+
+    def test_a_family_is_printed_only_where_it_was_chosen(self):
+        table = {"x": [i % 7 for i in range(60)], "y": [i % 3 % 2 for i in range(60)]}
+        for family, printed in ((None, True), ("bernoulli", False)):
+            shown = io.StringIO()
+            with contextlib.redirect_stderr(shown):
+                sbps.fit("y ~ x", table, family=family, ess=50, seed=1)
+            self.assertEqual("family bernoulli, because" in shown.getvalue(), printed)
+            self.assertEqual(shown.getvalue().count("\n"), int(printed))
 
     def test_statuses_are_classes(self):
         self.refused(self.path("nothing.csv"), "nothing.csv", kind=sbps.NoFile)

@@ -629,7 +629,7 @@ def check_order(table: _tables.Table, target: str, levels: Any) -> None:
 def print_choices(made: Fit) -> None:
     """Prints what the user should know of the table: rows that were dropped, and a family that was chosen."""
     lines = [note for note in made.notes if "left out" in note or "dropped" in note]
-    lines += [f"family {line.split(None, 1)[1]}" for line in made.chosen.splitlines() if line.startswith("  family ")]
+    lines += [f"family {line.split(None, 1)[1]}" for line in made.chosen.splitlines() if line.startswith("  family ") and ", because" in line]
     for line in lines:
         print("sbps:", lib.in_python(line), file=sys.stderr)
 
