@@ -46,7 +46,15 @@ check_that("ngrps", identical(ngrps(mixed), c(Chick = 50L)))
 check_that("tidy of groups", identical(tidy(mixed, "ran_vals")$estimate, unname(ranef(mixed)$Chick[[1]])) && tidy(mixed, "ran_pars")$term == "sd_Chick__Intercept")
 time <- outer(as.matrix(mixed)[, "Time"], ChickWeight$Time)
 check_that("re.form", near(posterior_epred(mixed, re.form = NA), unname(time + as.matrix(mixed)[, "(Intercept)"])))
-refused("re.form of outcomes", "sbps_bad_arg", "re.form", posterior_predict(mixed, re.form = NA))
+set.seed(4)
+state <- .Random.seed
+new <- posterior_predict(mixed, re.form = NA, seed = 5)
+center <- posterior_epred(mixed, re.form = NA)
+z <- (new - center) / as.matrix(mixed)[, "sigma"]
+check_that("re.form of outcomes", identical(dim(new), dim(center)) && abs(mean(z)) < 0.02 && abs(sd(z) - 1) < 0.02 && identical(new, posterior_predict(mixed, re.form = NA, seed = 5)))
+check_that("the state of R's generator", identical(state, .Random.seed))
+successes <- posterior_predict(counts, re.form = NA)
+check_that("re.form of counts", near(colMeans(successes), (esoph$ncases + esoph$ncontrols) * colMeans(posterior_epred(counts, re.form = NA)), 0.3) && all(successes <= rep(esoph$ncases + esoph$ncontrols, each = nrow(successes))))
 refused("an argument that is not there", "sbps_bad_arg", "'nwdata'", posterior_epred(fit, nwdata = mtcars))
 check_that("do.call with the data themselves", nchar(do.call(sbps, list(mpg ~ wt, mtcars[rep(1:32, 40), ]))$options[["formula"]]) > 0)
 

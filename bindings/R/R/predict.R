@@ -117,13 +117,34 @@ posterior_epred.sbps <- function(object, newdata = NULL, draws = NULL, re.form =
 
 posterior_predict.sbps <- function(object, newdata = NULL, draws = NULL, re.form = NULL, fun = NULL, allow_new_levels = FALSE, seed = NULL, ...) {
     no_further_arguments(...)
-    if (without_groups(re.form)) raise("SBPS_BAD_ARG", "re.form: outcomes without groups are not drawn; posterior_epred has their means")
-    values <- row_draws(object, newdata, "outcome", new_levels_option(allow_new_levels), draws, seed)
+    values <- if (without_groups(re.form)) fixed_outcomes(object, newdata, draws, seed)
+              else row_draws(object, newdata, "outcome", new_levels_option(allow_new_levels), draws, seed)
     if (length(dim(values)) == 3) {
         own <- max.col(matrix(values, ncol = dim(values)[3]), "first")
         values <- matrix(dimnames(values)[[3]][own], nrow(values))
     }
     if (is.null(fun)) values else match.fun(fun)(values)
+}
+
+# Evaluates with R's generator at a seed, and leaves its state as it was.
+with_seed <- function(seed, code) {
+    before <- get0(".Random.seed", globalenv(), inherits = FALSE)
+    on.exit(if (is.null(before)) suppressWarnings(rm(".Random.seed", envir = globalenv())) else assign(".Random.seed", before, globalenv()))
+    set.seed(seed)
+    code
+}
+
+# New responses without effects of groups, by R's generator: the library draws those with effects.
+fixed_outcomes <- function(fit, newdata, draws, seed) {
+    mean <- mean_of(fit, fixed_linpred(fit, newdata, draws))
+    of <- function(name) rep(auxiliary_draws(fit, name)[draw_indices(fit, draws)], ncol(mean))
+    trials <- if (startsWith(fit$word, "binomial")) rep(rep_len(trials_of(fit, rows_of(fit, newdata)), ncol(mean)), each = nrow(mean))
+    n <- length(mean)
+    values <- with_seed(if (is.null(seed)) 1 else whole(seed, "seed"), switch(fit$word,
+        gaussian = stats::rnorm(n, mean, of("sigma")), student = mean + of("sigma") * stats::rt(n, of("nu")), bernoulli = stats::rbinom(n, 1, mean),
+        binomial = , "binomial(probit)" = stats::rbinom(n, trials, mean), poisson = stats::rpois(n, mean), negbinomial = stats::rnbinom(n, size = of("phi"), mu = mean),
+        Gamma = stats::rgamma(n, of("shape"), of("shape") / mean), Beta = stats::rbeta(n, mean * of("phi"), (1 - mean) * of("phi"))))
+    matrix(as.double(values), nrow(mean))
 }
 
 predictive_interval.sbps <- function(object, prob = 0.9, ...) interval_of(posterior_predict.sbps(object, ...), prob)
