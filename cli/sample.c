@@ -119,6 +119,9 @@ static sbps_status assess_result(const sbps_run *run, const sbps_result *result,
                      .bias = NAN,
                      .se = NAN};
     for (size_t j = 0; j < sbps_result_dim(result); j++) {
+        const char *part;
+        /* effects come last, and need the limits of many: `sbps diagnose` checks them */
+        if (sbps_result_name(result, j, &part) && !strcmp(part, "effect")) break;
         sbps_status status = sbps_result_parameter(result, j, &w, err);
         if (status != SBPS_OK) return status;
         out->max_rhat = fmax(out->max_rhat, w.rhat); /* fmax skips NAN */
@@ -168,12 +171,19 @@ static void report_effects(const char *path, const sbps_effects *written)
                       written->by_polynomials, written->groups, written->error, written->worst);
 }
 
+/* Whether a value of --ranef names a file. */
+static bool ranef_is_file(const char *value)
+{
+    return strcmp(value, "auto") != 0 && strcmp(value, "all") != 0 &&
+           strcmp(value, "none") != 0;
+}
+
 /* Writes the file of --ranef, if one is named. */
 static sbps_status keep_effects(const sbps_run *run, const sbps_options *options, bool quiet,
                                 sbps_error *err)
 {
     const char *path = sbps_options_get(options, "ranef");
-    if (!strcmp(path, "none") || !strcmp(path, "all")) return SBPS_OK;
+    if (!ranef_is_file(path)) return SBPS_OK;
     sbps_effects written = {.struct_size = sizeof written};
     sbps_status status = sbps_run_effects(run, path, &written, err);
     if (status == SBPS_OK && !quiet) report_effects(path, &written);

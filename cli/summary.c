@@ -10,6 +10,7 @@ typedef struct {
     const char *path; /* the run file */
     sbps_format format;
     unsigned show; /* of a text: SBPS_SHOW_... */
+    bool effects;  /* the table of effects of groups */
 } summary_request;
 
 /* Reads the run and prints its summary, for guard(). */
@@ -19,7 +20,9 @@ static sbps_status print_summary(const void *self, sbps_error *err)
     sbps_result *result = NULL;
     char *text = NULL;
     sbps_status status = sbps_result_read(r->path, &result, err);
-    if (status == SBPS_OK && r->format == SBPS_TEXT)
+    if (status == SBPS_OK && r->effects)
+        status = sbps_result_effects(result, r->format, &text, err);
+    else if (status == SBPS_OK && r->format == SBPS_TEXT)
         status = sbps_result_text(result, r->show, &text, err);
     else if (status == SBPS_OK)
         status = sbps_result_summary(result, r->format, &text, err);
@@ -46,7 +49,7 @@ static sbps_status print_diagnosis(const void *self, sbps_error *err)
 static int summary_run(const arguments *args)
 {
     sbps_error err = {0};
-    summary_request r = {.path = args->operands[0]};
+    summary_request r = {.path = args->operands[0], .effects = flag_is_on(args, "effects")};
     if (!flags_format(args, &r.format)) return CODE_USAGE;
     if (flag_is_on(args, "ranef")) r.show |= SBPS_SHOW_EFFECTS;
     if (flag_is_on(args, "verbose")) r.show |= SBPS_SHOW_RUN;
@@ -80,11 +83,16 @@ static const sbps_option_info summary_flags[] = {
      .group = "Format",
      .help = "Print sampler, settings, stated bias and costs of the run, too. JSON always has "
              "them."},
+    {.name = "effects",
+     .fallback = "",
+     .group = "Content",
+     .help = "List the effects of groups, r_GROUP[level,COLUMN], instead of the parameters. "
+             "Where the run keeps means and sds only, the table has these two columns."},
 };
 
 const command command_summary = {
     .name = "summary",
-    .operands = "RUN.nc [--csv|--json] [--ranef] [--verbose]",
+    .operands = "RUN.nc [--csv|--json] [--ranef|--effects] [--verbose]",
     .summary = "Print formula, family, rows, and a table of the posterior.",
     .detail = "Parameters are in sections: fixed effects, standard deviations and correlations "
               "of groups, other parameters. Columns, after the name:",

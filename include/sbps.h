@@ -452,6 +452,10 @@ SBPS_API const double *sbps_result_values(const sbps_result *result);
 /* A statistic of every draw, [chain][draw], borrowed: one of the variables of the group sample_stats of a run file, such as
  * "potential"; see docs/files.md. NULL: there is none of this name. */
 SBPS_API const double *sbps_result_stat(const sbps_result *result, const char *name);
+/* The name of a parameter, borrowed, without the work of its summary; NULL past the end. `*part` receives its kind as in
+ * sbps_parameter; or NULL. */
+SBPS_API const char *sbps_result_name(const sbps_result *result, size_t index,
+                                      const char **part);
 /* The summary of one parameter. Fails with SBPS_BAD_ARG past the end. */
 SBPS_API sbps_status sbps_result_parameter(const sbps_result *result, size_t index,
                                            sbps_parameter *out, sbps_error *err);
@@ -469,6 +473,9 @@ enum { SBPS_SHOW_EFFECTS = 1, SBPS_SHOW_RUN = 2 };
  * parameters. `show`: 0, or a sum of SBPS_SHOW_... */
 SBPS_API sbps_status sbps_result_text(const sbps_result *result, unsigned show, char **out,
                                       sbps_error *err);
+/* The table of the effects of groups: the columns of the summary, or mean and sd where the run keeps no draws of them. */
+SBPS_API sbps_status sbps_result_effects(const sbps_result *result, sbps_format format,
+                                         char **out, sbps_error *err);
 /* Problems of the run and remarks about its table, with remedies, as text. `*findings` receives their number; or NULL. */
 SBPS_API sbps_status sbps_result_diagnose(const sbps_result *result, char **out,
                                           size_t *findings, sbps_error *err);

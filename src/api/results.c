@@ -79,6 +79,14 @@ const double *sbps_result_stat(const sbps_result *r, const char *name)
     return NULL;
 }
 
+const char *sbps_result_name(const sbps_result *r, size_t index, const char **part)
+{
+    if (part) *part = "";
+    if (!r || index >= r->dim) return NULL;
+    if (part) *part = parameter_part(r, index);
+    return r->names[index] ? r->names[index] : "";
+}
+
 sbps_status sbps_result_parameter(const sbps_result *r, size_t index, sbps_parameter *out,
                                   sbps_error *err)
 {
@@ -115,6 +123,14 @@ sbps_status sbps_result_text(const sbps_result *r, unsigned show, char **out, sb
     REQUIRE_OUT(out);
     REQUIRE(r);
     return report_summary_with(r, SBPS_TEXT, show, out, err);
+}
+
+sbps_status sbps_result_effects(const sbps_result *r, sbps_format format, char **out,
+                                sbps_error *err)
+{
+    REQUIRE_OUT(out);
+    REQUIRE(r);
+    return report_effects(r, format, out, err);
 }
 
 sbps_status sbps_result_diagnose(const sbps_result *r, char **out, size_t *findings,

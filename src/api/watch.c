@@ -68,7 +68,7 @@ static void show(sbps_watch *w, const sbps_run *run, const char *command, const 
     double begin = clock_now();
     result *r = NULL;
     bool warming_up = run->state.phase == PHASE_WARMUP;
-    if (!warming_up && run_collect(run, &r, NULL) != SBPS_OK) r = NULL;
+    if (!warming_up && run_collect_parameters(run, &r, NULL) != SBPS_OK) r = NULL;
     if (r) r->info.command = copy_text(command);
     if (r && !over) r->info.interrupted = false; /* the run goes on */
     watch_show(w, r, message, clock_now() - begin, over);

@@ -388,6 +388,19 @@ void summarize_in(draw_workspace *workspace, const double *x, draw_summary *out)
     if (workspace->length >= 2) summarize_halves(workspace, x, order, out);
 }
 
+void summarize_mean_in(draw_workspace *workspace, const double *x, draw_summary *out)
+{
+    size_t n = workspace->chains * workspace->draws;
+    *out = all_unknown;
+    if (n == 0 || has_nan(n, x)) return;
+    out->mean = precise_mean(n, x);
+    out->sd = sqrt(variance_of(n, x));
+    if (workspace->length < 2) return;
+    split(workspace, workspace->draws, x, unchanged, 0.0);
+    out->ess_mean = ess_of(workspace, workspace->values);
+    out->mcse_mean = out->sd / sqrt(out->ess_mean);
+}
+
 sbps_status summarize_draws(size_t chains, size_t draws, const double *x, draw_summary *out,
                             sbps_error *err)
 {

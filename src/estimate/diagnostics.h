@@ -40,6 +40,8 @@ sbps_status draw_workspace_open(size_t chains, size_t draws, bool few_lags,
                                 draw_workspace **out, sbps_error *err);
 void draw_workspace_close(draw_workspace *workspace);
 void summarize_in(draw_workspace *workspace, const double *x, draw_summary *out);
+/* The same, but only mean, sd, ess_mean and mcse_mean; the others are NAN. Sorts nothing. */
+void summarize_mean_in(draw_workspace *workspace, const double *x, draw_summary *out);
 
 /* The quantile of n numbers in increasing order, R's type 7; NAN for n = 0. */
 double quantile_sorted(size_t n, const double *sorted, double probability);

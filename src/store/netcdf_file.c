@@ -7,6 +7,7 @@
  *   /path         mean, sd, mcse, bias, bias_se, sd_bias, sd_bias_se, ess_mean, ess_square
  *                 (coef): integrals along the path
  *   /model        parameters and priors (coef): layout_model, layout_labels
+ *   /effects      mean, sd (effect): effects of groups whose draws are not kept; else absent
  *
  * Each group has its own dimensions and their coordinates. NetCDF treats a length of 0 as an
  * unlimited dimension; without entries this is what a run without draws needs. Arrays have a
@@ -261,6 +262,27 @@ static sbps_status get_model(const reader *f, result *r)
     return status;
 }
 
+/* Reads the group `effects`, which a run without such effects does not have. */
+static sbps_status get_effects(const reader *f, result *r)
+{
+    int group, rc = nc_inq_grp_ncid(f->root, "effects", &group);
+    size_t count;
+    if (rc == NC_ENOGRP) return SBPS_OK;
+    if (rc) return bad(f, "effects", rc);
+    sbps_status status = get_length(f, group, "effect", &count);
+    if (status == SBPS_OK && count > f->bytes)
+        status = bad(f, "its dimensions are larger than the file allows", 0);
+    if (status != SBPS_OK) return status;
+    r->effect_names = calloc(count + 1, sizeof *r->effect_names);
+    r->effect_mean = calloc(count + 1, sizeof *r->effect_mean);
+    r->effect_sd = calloc(count + 1, sizeof *r->effect_sd);
+    if (!r->effect_names || !r->effect_mean || !r->effect_sd) return fail_memory(f->err);
+    r->effects = r->effect_capacity = count;
+    status = get_strings(f, group, "effect", count, r->effect_names);
+    if (status == SBPS_OK) status = get_array(f, group, "mean", 1, &count, r->effect_mean);
+    return status == SBPS_OK ? get_array(f, group, "sd", 1, &count, r->effect_sd) : status;
+}
+
 static sbps_status find_group(const reader *f, const char *name, int *group)
 {
     int rc = nc_inq_grp_ncid(f->root, name, group);
@@ -303,7 +325,7 @@ static sbps_status get_groups(const reader *f, result **out)
     for (const array_field *a = layout_path; a->name && status == SBPS_OK; a++)
         status = get_field(f, path, a, 1, &dim, *array_slot(r, a));
     if (status == SBPS_OK) status = get_model(f, r);
-    return status;
+    return status == SBPS_OK ? get_effects(f, r) : status;
 }
 
 /* Refuses files of other programs. */
@@ -395,8 +417,11 @@ sbps_status result_read_netcdf(const char *path, result **out, sbps_error *err)
 }
 
 #define DEFLATE_LEVEL 1
-#define IMAGE_START   65536 /* bytes; the image grows if needed */
-#define TEXT_MAX      32768 /* HDF5 limits attributes to 64 KiB */
+/* Numbers of an array up to which it is compressed. Draws shrink by a seventh only, and those of
+ * many effects of groups would take longer to compress than to make. */
+#define DEFLATE_MAX ((size_t)1000000)
+#define IMAGE_START 65536 /* bytes; the image grows if needed */
+#define TEXT_MAX    32768 /* HDF5 limits attributes to 64 KiB */
 
 typedef struct {
     int root;
@@ -468,11 +493,11 @@ static int put_count(writer *w, int id, const char *name, size_t length)
     return dimension;
 }
 
-/* Adds a text for each parameter, "" for NULL. Returns the variable. */
-static int put_strings(writer *w, int id, const char *name, int coef, char *const *texts)
+/* Adds a text for each of `dim` entries, "" for NULL. Returns the variable. */
+static int put_strings(writer *w, int id, const char *name, int coef, size_t dim,
+                       char *const *texts)
 {
     int variable = 0;
-    size_t dim = w->r->dim;
     const char **whole = calloc(dim ? dim : 1, sizeof *whole);
     if (!whole && !w->rc) w->rc = NC_ENOMEM;
     for (size_t i = 0; whole && i < dim; i++) whole[i] = texts[i] ? texts[i] : "";
@@ -482,13 +507,14 @@ static int put_strings(writer *w, int id, const char *name, int coef, char *cons
     return variable;
 }
 
-/* Writes an array of doubles with checksum and compression. */
+/* Writes an array of doubles with checksum; compressed unless it is long. */
 static void put_array(writer *w, int id, const array_field *field, int rank,
                       const int *dimensions, const double *values, size_t count)
 {
     int variable = 0;
     if (!w->rc) w->rc = nc_def_var(id, field->name, NC_DOUBLE, rank, dimensions, &variable);
-    if (!w->rc) w->rc = nc_def_var_deflate(id, variable, 1, 1, DEFLATE_LEVEL);
+    if (!w->rc && count <= DEFLATE_MAX)
+        w->rc = nc_def_var_deflate(id, variable, 1, 1, DEFLATE_LEVEL);
     if (!w->rc) w->rc = nc_def_var_fletcher32(id, variable, NC_FLETCHER32);
     put_text(w, id, variable, "long_name", field->long_name);
     put_text(w, id, variable, "units", field->units);
@@ -505,7 +531,7 @@ static group put_group(writer *w, const char *name, bool draws, bool coef)
     if (coef) {
         int dimension = 0;
         if (!w->rc) w->rc = nc_def_dim(g.id, "coef", w->r->dim, &dimension);
-        put_strings(w, g.id, "coef", dimension, w->r->names);
+        put_strings(w, g.id, "coef", dimension, w->r->dim, w->r->names);
         g.coef = dimension;
     }
     return g;
@@ -541,11 +567,25 @@ static void put_model(writer *w)
 {
     group g = put_group(w, "model", false, true);
     for (const label_field *f = layout_labels; f->name; f++) {
-        int variable = put_strings(w, g.id, f->name, g.coef, label_of(w->r, f));
+        int variable = put_strings(w, g.id, f->name, g.coef, w->r->dim, label_of(w->r, f));
         put_text(w, g.id, variable, "long_name", f->long_name);
     }
     for (const array_field *f = layout_model; f->name; f++)
         put_array(w, g.id, f, 1, &g.coef, array_of(w->r, f), w->r->dim);
+}
+
+static void put_effects(writer *w)
+{
+    static const array_field mean = {"mean", 0, "posterior mean of the effect", "as w", false},
+                             sd = {"sd", 0, "posterior standard deviation", "as w", false};
+    const result *r = w->r;
+    int dimension = 0;
+    if (r->effects == 0) return;
+    group g = put_group(w, "effects", false, false);
+    if (!w->rc) w->rc = nc_def_dim(g.id, "effect", r->effects, &dimension);
+    put_strings(w, g.id, "effect", dimension, r->effects, r->effect_names);
+    put_array(w, g.id, &mean, 1, &dimension, r->effect_mean, r->effects);
+    put_array(w, g.id, &sd, 1, &dimension, r->effect_sd, r->effects);
 }
 
 /* Builds the file in memory; the caller frees its bytes. */
@@ -560,6 +600,7 @@ static int make_image(const result *r, NC_memio *image)
     put_stats(&w);
     put_path(&w);
     put_model(&w);
+    put_effects(&w);
     int rc = nc_close_memio(w.root, image);
     if (!w.rc) w.rc = rc;
     if (w.rc) free(image->memory);

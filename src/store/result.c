@@ -172,9 +172,46 @@ static void free_arrays(result *r, const array_field *fields)
     for (const array_field *f = fields; f->name; f++) free(*array_slot(r, f));
 }
 
+/* ---- effects of which only mean and sd are kept ---- */
+
+/* Doubles the capacity. */
+static bool grow_effects(result *r)
+{
+    size_t capacity = r->effect_capacity ? 2 * r->effect_capacity : 256;
+    char **names = realloc(r->effect_names, capacity * sizeof *names);
+    if (names) r->effect_names = names;
+    double *mean = realloc(r->effect_mean, capacity * sizeof *mean);
+    if (mean) r->effect_mean = mean;
+    double *sd = realloc(r->effect_sd, capacity * sizeof *sd);
+    if (sd) r->effect_sd = sd;
+    if (!names || !mean || !sd) return false;
+    r->effect_capacity = capacity;
+    return true;
+}
+
+sbps_status result_add_effect(result *r, const char *name, double mean, double sd,
+                              sbps_error *err)
+{
+    if (r->effects == r->effect_capacity && !grow_effects(r)) return fail_memory(err);
+    char *copy = copy_text(name);
+    if (!copy) return fail_memory(err);
+    r->effect_names[r->effects] = copy;
+    r->effect_mean[r->effects] = mean;
+    r->effect_sd[r->effects++] = sd;
+    return SBPS_OK;
+}
+
+void result_drop_effects(result *r, size_t count)
+{
+    while (r->effects > count) free(r->effect_names[--r->effects]);
+}
+
 void result_destroy(result *r)
 {
     if (!r) return;
+    free_texts(r->effect_names, r->effects);
+    free(r->effect_mean);
+    free(r->effect_sd);
     free_texts(r->names, r->dim);
     for (const label_field *f = layout_labels; f->name; f++) free_texts(label_of(r, f), r->dim);
     free(r->w);
@@ -250,11 +287,20 @@ static bool same_options(const result *a, const result *b)
     return true;
 }
 
+static bool same_effects(const result *a, const result *b)
+{
+    size_t bytes = a->effects * sizeof(double);
+    return a->effects == b->effects &&
+           (a->effects == 0 || (!memcmp(a->effect_mean, b->effect_mean, bytes) &&
+                                !memcmp(a->effect_sd, b->effect_sd, bytes) &&
+                                same_texts(a->effect_names, b->effect_names, a->effects)));
+}
+
 bool result_same(const result *a, const result *b)
 {
     return a->chains == b->chains && a->draws == b->draws && a->dim == b->dim &&
            same_numbers(a, b) && same_labels(a, b) && same_info(a->info, b->info) &&
-           same_options(a, b) && same_text(a->design, b->design);
+           same_options(a, b) && same_text(a->design, b->design) && same_effects(a, b);
 }
 
 double result_path_ess(const result *r, size_t j)

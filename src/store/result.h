@@ -84,6 +84,10 @@ typedef struct sbps_result {
     /* per draw, [chain][draw]; the likelihood's standard error is that of the potential */
     double *log_prior, *log_likelihood;
     result_info info;
+    /* Effects of groups of which only posterior mean and sd are kept; 0: none. */
+    size_t effects, effect_capacity;
+    char **effect_names;
+    double *effect_mean, *effect_sd;
     size_t option_count;
     result_option *options; /* all options */
 } result;
@@ -107,6 +111,11 @@ sbps_status result_create(size_t chains, size_t draws, size_t dim, result **out,
 sbps_status result_widen(result *r, size_t extra, sbps_error *err);
 /* Removes all parameters after the first `dim`. */
 void result_narrow(result *r, size_t dim);
+/* Appends an effect of which only mean and sd are kept. */
+sbps_status result_add_effect(result *r, const char *name, double mean, double sd,
+                              sbps_error *err);
+/* Removes all such effects after the first `count`. */
+void result_drop_effects(result *r, size_t count);
 /* Keeps the listed parameters, in this order. */
 sbps_status result_select(result *r, const size_t *order, size_t count, sbps_error *err);
 void result_destroy(result *r);

@@ -18,17 +18,19 @@ cp .out mode.csv
 try 'as parameters'  0 '' "400 rows, 5 parameters.*groups +20 levels of 'g', .* [0-9]+ quadrature points" "$sbps" sample "${model[@]}" --ranef all -o all.nc
 try 'few rows'       0 'groups +40 effects of all factors, sampled jointly.*chosen +nuts on all group effects: .*small table' '' \
     "$sbps" sample "${model[@]:0:4}" --dry-run
-try 'in the summary' 0 '"r_g\[level 1,Intercept\]",.*"r_g\[level 20,x\]",' '' "$sbps" summary all.nc --csv
-cp .out all.csv
+try 'in the summary' 0 '"r_g\[level 1,Intercept\]",.*"r_g\[level 20,x\]",' '' "$sbps" summary all.nc --effects --csv
+cp .out effects-all.csv
+"$sbps" summary all.nc --csv | grep -v '"r_g\[' >all.csv
 try 'to a file'      0 '' 'groups  ' "$sbps" sample "${model[@]}" --ranef effects.csv -o none.nc --threads 1
 try 'not among them' 0 '^name,mean' '' "$sbps" summary none.nc --csv
 cp .out none.csv
+try 'none to list'   1 '' 'the run keeps no effects of groups: .*--ranef auto or all' "$sbps" summary none.nc --effects
 [ "$(head -1 effects.csv)" = name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat ] || fault 'its header' "$(head -1 effects.csv)"
 [ "$(wc -l <effects.csv)" = 41 ] || fault 'a line an effect' "$(wc -l <effects.csv)"
 # the same draws with any options for effects and any number of threads
-cmp -s <(grep -v '"r_' all.csv) none.csv || fault 'other parameters' 'are not the same'
-cmp -s <(grep '^"r_' all.csv | sed 's/\(\([^,]*,\)\{11\}\).*/\1/; s/,$//') <(tail -n +2 effects.csv | cut -d, -f1-11) ||
-    fault 'effects' "$(grep '^"r_' all.csv | head -1) $(sed -n 2p effects.csv)"
+cmp -s all.csv none.csv || fault 'other parameters' 'are not the same'
+cmp -s <(grep '^"r_' effects-all.csv | sed 's/\(\([^,]*,\)\{11\}\).*/\1/; s/,$//') <(tail -n +2 effects.csv | cut -d, -f1-11) ||
+    fault 'effects' "$(grep '^"r_' effects-all.csv | head -1) $(sed -n 2p effects.csv)"
 try 'with weights'   0 '' 'sd_g__Intercept' "$sbps" sample t.csv 'y ~ x + (x || g)' --family bernoulli --weights w --ess 100 --progress off -o w.nc
 
 try 'from a summary' 0 'cor_g__Intercept__x,' '' "$sbps" map "${model[@]:0:4}" --prior-cor 'lkj(2)' --start none.csv --csv
@@ -92,7 +94,7 @@ awk 'BEGIN {
 }' >fast.csv
 fast=(fast.csv 'y ~ 1 + (1 | g) + (1 | h)' --family gaussian)
 try 'held fast'     0 '' 'linear model' "$sbps" sample "${fast[@]}" --ess 200 --chains 2 --seed 3 --progress off --ranef all -o fast.nc
-try 'and sampled'   0 '^name' '' "$sbps" summary fast.nc --csv
+try 'and sampled'   0 '^name' '' "$sbps" summary fast.nc --effects --csv
 awk -F, '
     FILENAME == "fast.csv" { total[$3] += $1; rows[$3]++ }
     FILENAME == ".out" && /^"r_h\[h/ { gsub(/^"r_h\[/, "", $1); mean[$1] = $3 }

@@ -55,7 +55,7 @@ diff <(values num.csv 'y ~ factor(id)' --family gaussian) <(values num.csv 'y ~ 
 
 # Groups, and new rows with other spellings.
 "$sbps" sample num.csv 'y ~ x + (1 | id) + (1 | big)' --family gaussian --ranef all --seed 1 --ess 50 --progress off -o num.nc 2>.err || fault groups "$(cat .err)"
-"$sbps" summary num.nc --csv | grep -o 'r_[a-z]*\[[^,]*' | sort | tr '\n' ' ' >.out
+"$sbps" summary num.nc --effects --csv | grep -o 'r_[a-z]*\[[^,]*' | sort | tr '\n' ' ' >.out
 [ "$(cat .out)" = 'r_big[9007199254740992 r_big[9007199254740993 r_big[9007199254740995 r_id[1e+05 r_id[5 r_id[7 ' ] || fault groups "are $(cat .out)"
 try 'loo by groups that are numbers' 0 '"same_table": true' '' "$sbps" loo num.nc num.csv --json
 "$sbps" sample num.csv 'y ~ x + id' --categorical id --family gaussian --seed 1 --ess 50 --progress off -o category.nc 2>.err || fault category "$(cat .err)"

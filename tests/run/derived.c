@@ -9,6 +9,7 @@
 #include "model/mixed/mixed.h"
 
 #include "inference/run/describe.h"
+#include "inference/run/group_effects.h"
 #include "stat/sample.h"
 #include "store/result.h"
 
@@ -91,6 +92,7 @@ static size_t place_of(const sbps_result *r, const char *name)
 
 /* ---- correlations ---- */
 
+#define NONE "ranef=none"
 #define THREE                                                                                  \
     "model=linear formula=y~a+b+(1+a+b|g) prior-cor=lkj(3) seed=5 sampler=hmc ess=50 "         \
     "draws=50 chains=2"
@@ -150,7 +152,7 @@ static void check_file(const outcome *o)
 
 TEST(correlations_are_those_of_the_draws)
 {
-    outcome o = outcome_of(2, THREE, NULL);
+    outcome o = outcome_of(2, THREE " " NONE, NULL);
     const result *r = o.r;
     CHECK(r->dim == o.run->target->dim && place_of(r, "cor_g__a__b") == 8);
     CHECK(!strcmp(o.run->report.coordinates[8], "partial_cor_g__a__b"));
@@ -254,7 +256,7 @@ static void hide_one(model_kind *kind)
 
 TEST(effects_that_are_coordinates_are_left_out)
 {
-    outcome plain = outcome_of(1, ONE, NULL), o = outcome_of(1, ONE, hide_one);
+    outcome plain = outcome_of(1, ONE NONE, NULL), o = outcome_of(1, ONE NONE, hide_one);
     const result *r = o.r, *all = plain.r;
     CHECK(r->dim == all->dim - 1 && r->draws == all->draws);
     for (size_t j = 0; j < r->dim; j++) {
@@ -274,7 +276,7 @@ TEST(effects_that_are_coordinates_are_left_out)
 
 TEST(effects_that_are_coordinates_are_reported_on_request)
 {
-    outcome plain = outcome_of(1, ONE, NULL), o = outcome_of(1, ONE "ranef=all", hide_one);
+    outcome plain = outcome_of(1, ONE NONE, NULL), o = outcome_of(1, ONE "ranef=all", hide_one);
     const result *r = o.r, *all = plain.r;
     size_t at = all->dim - 1;
     CHECK(r->dim == all->dim + GROUPS && place_of(r, "r_h[one,a]") == at);
@@ -293,7 +295,7 @@ TEST(effects_that_are_coordinates_are_reported_on_request)
 
 TEST(effects_that_are_coordinates_are_in_the_file)
 {
-    outcome o = outcome_of(1, ONE, hide_one);
+    outcome o = outcome_of(1, ONE NONE, hide_one);
     char path[256], line[512] = "";
     size_t lines = 0;
     double mean = 0.0;
@@ -311,6 +313,30 @@ TEST(effects_that_are_coordinates_are_in_the_file)
             sum += 2.0 * o.run->chains[c].d.w[i * o.run->target->dim + 1];
     CHECK_NEAR(mean, sum / count, 1e-8);
     outcome_close(&o);
+}
+
+/* By sizes alone: 500 MB are 62.5 million draws. */
+TEST(draws_of_effects_are_kept_up_to_a_size)
+{
+    CHECK(effects_rule("auto", 7812, 8000) == EFFECTS_DRAWS);
+    CHECK(effects_rule("auto", 62500, 1000) == EFFECTS_DRAWS);
+    CHECK(effects_rule("auto", 62500, 1001) == EFFECTS_MOMENTS);
+    CHECK(effects_rule("auto", 1e9, 8000) == EFFECTS_MOMENTS);
+    CHECK(effects_rule("auto", 0, 8000) == EFFECTS_NONE);
+    CHECK(effects_rule("all", 1e9, 8000) == EFFECTS_DRAWS);
+    CHECK(effects_rule("none", 1, 1) == EFFECTS_NONE);
+    CHECK(effects_rule("effects.csv", 1, 1) == EFFECTS_NONE);
+}
+
+TEST(a_plain_run_keeps_what_all_keeps)
+{
+    outcome plain = outcome_of(1, ONE, NULL), all = outcome_of(1, ONE "ranef=all", NULL);
+    CHECK(effects_count(plain.run) == GROUPS && plain.r->dim == all.r->dim);
+    CHECK(effects_bytes(plain.run, GROUPS) == GROUPS * 2.0 * 200 * 2 * 8);
+    for (size_t i = 0; i < plain.r->chains * plain.r->draws * plain.r->dim; i++)
+        CHECK(plain.r->w[i] == all.r->w[i]);
+    outcome_close(&plain);
+    outcome_close(&all);
 }
 
 /* Drawing effects may take minutes; a batch system kills the job earlier after its signal. */

@@ -160,7 +160,7 @@ run_sampler <- function(made, given, ranef, progress) {
     rows <- made$rows
     own <- if (inherits(made$family, "sbps_model")) made$family
     given <- c(list(formula = made$text, family = if (is.null(own) && !is.null(made$family)) made$word), if (!is.null(own)) list(threads = 1), given)
-    if (has_groups(made$formula) && isTRUE(ranef) && is.null(given$ranef)) given$ranef <- "all"
+    if (!isTRUE(ranef)) given$ranef <- if (isFALSE(ranef)) "none" else ranef
     kept <- output_path(given, rows)
     given <- options_of(priors_given(given, made))
     path <- tempfile("sbps", fileext = ".nc")

@@ -42,7 +42,7 @@ effects_table <- function(fit) {
 
 ranef.sbps <- function(object, ...) {
     own <- parts_of(object) == "effect"
-    if (!any(own)) raise("SBPS_BAD_ARG", "the fit has no effects of groups: they need (1 | g) in the formula and ranef = TRUE")
+    if (!any(own)) raise("SBPS_BAD_ARG", "the fit has no draws of effects of groups: they need (1 | g) in the formula, and ranef = \"all\" if there are many")
     about <- effects_table(object)
     about$value <- object$figures[own, "q50"]
     lapply(split(about, factor(about$group, unique(about$group))), effects_frame)

@@ -58,7 +58,7 @@ class Groups:
 
     def posterior(self) -> None:
         """A variable for each parameter; effects of a group are one, `r_GROUP`, by level and column."""
-        parameters = self.fit._kinds()
+        parameters = self.fit._kinds
         effects = named_effects(parameters)
         inside = {one.place for one in effects}
         alone = [index for index in range(len(parameters)) if index not in inside]

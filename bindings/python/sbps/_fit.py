@@ -38,7 +38,6 @@ ELSEWHERE = {  # names in statsmodels, bambi, PyMC and scikit-learn
     "params": "fit.coef", "coef_": "fit.coef", "bse": "fit.summary()[\"sd\"]", "conf_int": "fit.summary()[[\"q5\", \"q95\"]]",
     "cov_params": "fit.vcov()", "random_effects": "fit.ranef()", "fittedvalues": "fit.predict(data)[\"mean\"]",
     "posterior": "fit.to_inferencedata().posterior", "waic": "fit.loo()", "plot": "arviz.plot_trace(fit.to_inferencedata())"}
-COLUMNS = ("mean", "mcse", "sd", "q5", "q50", "q95", "ess_bulk", "ess_tail", "rhat", "bias")  # of the summary
 LISTS = ("models", "families", "samplers", "priors")
 ARRAYS = ("weights", "offset")  # arguments of fit that may be arrays; the table then has columns of their names in parentheses
 
@@ -89,11 +88,12 @@ class Fit:
     @cached_property
     def names(self) -> list[str]:
         """The parameters, in the order of the last index of `draws`."""
-        return [one.name.decode("utf-8", "replace") for one in self._parameters()]
+        return [name for name, _ in self._kinds]
 
     def _parameters(self) -> list[lib.Parameter]:
+        """The summaries of all parameters but effects of groups, which come last."""
         with self._lock:
-            parameters = [lib.Parameter() for _ in range(lib.plain("result_dim", self._result))]
+            parameters = [lib.Parameter() for _, part in self._kinds if part != "effect"]
             for index, parameter in enumerate(parameters):
                 lib.call("result_parameter", self._result, index, byref(parameter))
             return parameters
@@ -131,9 +131,15 @@ class Fit:
         with self._lock:
             return lib.text_of(name, self._result, *arguments, trailing=trailing)
 
+    @cached_property
     def _kinds(self) -> List[Tuple[str, str]]:
         """Name and part of each parameter."""
-        return [(name, one.part.decode()) for name, one in zip(self.names, self._parameters())]
+        made, part = [], c_char_p()
+        with self._lock:
+            for index in range(lib.plain("result_dim", self._result)):
+                name = lib.plain("result_name", self._result, index, byref(part))
+                made.append((name.decode("utf-8", "replace"), (part.value or b"").decode()))
+        return made
 
     def _statistic(self, name: str) -> Any:
         """A statistic of every draw, [chain, draw]."""
@@ -192,28 +198,32 @@ class Fit:
 
     def ranef(self, what: str = "mean") -> Dict[str, Any]:
         """Group effects by factor: a data frame with a row for each level and a column for each effect if pandas is
-        installed, else a dict of dicts. what: a column of the summary, such as "mean", "sd", "q5" or "q95".
+        installed, else a dict of dicts. what: a column of the summary, such as "mean", "sd", "q5" or "q95"; only "mean"
+        and "sd" where there are too many effects to keep their draws (option ranef, docs/groups.md).
 
         >>> import sbps
         >>> data = {"y": [1.0, 1.2, 3.1, 2.9, 2.0, 2.1] * 5, "g": ["a", "a", "b", "b", "c", "c"] * 5}
-        >>> fit = sbps.fit("y ~ 1 + (1 | g)", data, family="gaussian", seed=1, ranef="all", ess=100)
+        >>> fit = sbps.fit("y ~ 1 + (1 | g)", data, family="gaussian", seed=1, ess=100)
         >>> list(fit.ranef()["g"].index)
         ['a', 'b', 'c']
         """
-        effects = named_effects(self._kinds())
-        if not effects:
-            groups = any(part == "sd" for _, part in self._kinds())
-            raise BadArg("the fit stores no group effects: fit with ranef=\"all\" to store them" if groups else
-                         "the model has no group effects: write (1 | g) in the formula")
-        parameters = self._parameters()
-        if what not in COLUMNS:
-            raise BadArg(f"what: {what!r} is not a column of the summary: expected one of {', '.join(COLUMNS)}")
+        sds = [one for one in self._kinds if one[1] == "sd"]
+        if not sds:
+            raise BadArg("the model has no group effects: write (1 | g) in the formula")
+        try:
+            rows = rows_of(self._text_of("result_effects", lib.CSV))
+        except BadData:
+            raise BadArg("the fit stores no group effects: fit with ranef=\"all\" to store them") from None
+        effects = named_effects([(row["name"], "effect") for row in rows] + sds)
+        if what not in rows[0] or what == "name":
+            raise BadArg(f"what: {what!r} is not a column of the summary: expected one of "
+                         + ", ".join(name for name in rows[0] if name != "name"))
         made: Dict[str, Any] = {}
         for group in in_order(one.group for one in effects):
             table: Dict[str, Dict[str, float]] = {}
             for one in effects:
                 if one.group == group:
-                    table.setdefault(one.column, {})[one.level] = getattr(parameters[one.place], what)
+                    table.setdefault(one.column, {})[one.level] = rows[one.place][what]
             made[group] = frame_of(table, group)
         return made
 

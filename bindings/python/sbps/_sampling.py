@@ -167,7 +167,7 @@ class Sampling:
             lib.plain("result_destroy", result)
             raise Stopped if self.stopped else BadArg("the run stopped before it had made any draws")
         effects = lib.plain("options_get", options, b"ranef")
-        if effects not in (b"none", b"all"):
+        if effects not in (b"auto", b"all", b"none"):
             lib.call("run_effects", run, effects, None)
         return result
 

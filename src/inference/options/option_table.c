@@ -551,10 +551,11 @@ static const option_spec last_lines[] = {
              "hmc, may meet --ess with fewer draws and stop, unless this option is given; "
              "--epochs and --seconds always stop the run."},
 
-    {TEXT("ranef", ranef, "none|all|FILE", "none"), FILES, WRITTEN,
+    {TEXT("ranef", ranef, "auto|all|none|FILE", "auto"), FILES, WRITTEN,
      .help = "Group effects, one draw for every draw of the other parameters. all: add them to "
-             "the parameters, as r_GROUP[level,COLUMN]. FILE: write their summaries as CSV, "
-             "for any number of effects."},
+             "the parameters, as r_GROUP[level,COLUMN]. auto: the same, if their draws (twice "
+             "--draws of each chain) take at most 500 MB, else means and sds. none: keep none. "
+             "FILE: write their summaries as CSV, for any number of effects."},
     {TEXT("output", output, "FILE", "run.nc"), FILES, WRITTEN,
      .help = "Output file, format by extension: .nc NetCDF for ArviZ; .stan.csv CmdStan CSV, "
              "one file per chain; .csv a single table."},

@@ -27,7 +27,7 @@ struct sbps_options {
     size_t generate, data_seed; /* generated rows, 0: none; their seed */
     bool no_intercept, standardize, no_shuffle;
     char *storage; /* auto, double, float, sparse, given */
-    char *ranef;   /* none, all, or a file */
+    char *ranef;   /* auto, all, none, or a file */
     char *crossed; /* auto, integrate, joint */
     /* Not an option: reason for sampling all group effects by nuts after a set-up that
      * integrates over them; a constant, NULL: not the case. */

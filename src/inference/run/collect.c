@@ -451,7 +451,9 @@ static void unknown_estimates(result *r)
     r->info.bias_estimate = r->info.min_ess = NAN;
 }
 
-sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err)
+/* The result, with what is kept of effects of groups. */
+static sbps_status collect(const sbps_run *run, effects_kept kept, result **out,
+                           sbps_error *err)
 {
     size_t fewest = SIZE_MAX;
     *out = NULL;
@@ -465,14 +467,26 @@ sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err)
         if (run->chains[c].d.state->count < fewest) fewest = run->chains[c].d.state->count;
     status = result_create(run->chain_count, fewest, run->target->dim, out, err);
     if (status == SBPS_OK) status = fill_result(run, *out, err);
-    bool all = !strcmp(run->options->ranef, "all"),
-         effects = run->target->model->row_model && all;
-    if (status == SBPS_OK) status = derived_show(run, all, *out, err);
-    if (status == SBPS_OK && effects && fewest > 0) status = effects_join(run, *out, err);
+    bool grouped = run->target->model->row_model && fewest > 0;
+    if (status == SBPS_OK) status = derived_show(run, kept, *out, err);
+    if (status == SBPS_OK && grouped && kept == EFFECTS_DRAWS)
+        status = effects_join(run, *out, err);
+    if (status == SBPS_OK && grouped && kept == EFFECTS_MOMENTS)
+        status = effects_add_moments(run, *out, err);
     if (status == SBPS_OK && fewest == 0) unknown_estimates(*out);
     if (status != SBPS_OK) {
         result_destroy(*out);
         *out = NULL;
     }
     return status;
+}
+
+sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err)
+{
+    return collect(run, effects_of_run(run), out, err);
+}
+
+sbps_status run_collect_parameters(const sbps_run *run, result **out, sbps_error *err)
+{
+    return collect(run, EFFECTS_NONE, out, err);
 }

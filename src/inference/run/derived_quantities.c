@@ -242,9 +242,9 @@ static sbps_status store_prior(const posterior *u, result *r, size_t j, sbps_err
     return whole ? SBPS_OK : fail_memory(err);
 }
 
-/* Stores a block of derived quantities in the result. Effects are stored if `keep`, else only
- * their diagnostics are summarised. */
-static sbps_status store_block(derived_job *j, propagated_bias *c, bool keep,
+/* Stores a block of derived quantities in the result. Of effects whose draws are not kept only
+ * the diagnostics are summarised. */
+static sbps_status store_block(derived_job *j, propagated_bias *c, effects_kept keep,
                                effect_check *seen, result *r, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
@@ -253,8 +253,10 @@ static sbps_status store_block(derived_job *j, propagated_bias *c, bool keep,
     for (size_t k = 0; k < j->selected && status == SBPS_OK; k++) {
         size_t at = j->at[k];
         const draw_summary *s = &j->summary[k];
-        if (j->effects && !keep && derived_is_effect(j->run->target, at)) {
+        if (j->effects && keep != EFFECTS_DRAWS && derived_is_effect(j->run->target, at)) {
             effect_check_add(seen, at, s->rhat, s->ess_bulk, s->ess_tail);
+            if (keep == EFFECTS_MOMENTS)
+                status = result_add_effect(r, j->run->report.names[at], s->mean, s->sd, err);
             continue;
         }
         status = derived_store(r, at, j->run->report.names[at], j->drawn + k * count, s, err);
@@ -306,8 +308,9 @@ static sbps_status record_effects(const sbps_run *run, const effect_check *seen,
     return whole ? SBPS_OK : fail_memory(err);
 }
 
-sbps_status derived_show(const sbps_run *run, bool effects, result *r, sbps_error *err)
+sbps_status derived_show(const sbps_run *run, effects_kept keep, result *r, sbps_error *err)
 {
+    bool effects = keep == EFFECTS_DRAWS;
     if (none_derived(run->target)) return SBPS_OK;
     /* while the run advances its live page is updated repeatedly: many effects would delay it */
     bool affordable = run->state.phase == PHASE_DONE ||
@@ -319,7 +322,7 @@ sbps_status derived_show(const sbps_run *run, bool effects, result *r, sbps_erro
     sbps_status status = propagated_open(run, r, &c, err);
     sbps_status opened = derived_open(&j, err);
     if (status == SBPS_OK) status = opened;
-    while (derived_next(&j, &status, err)) status = store_block(&j, &c, effects, &seen, r, err);
+    while (derived_next(&j, &status, err)) status = store_block(&j, &c, keep, &seen, r, err);
     derived_close(&j);
     propagated_close(&c);
     if (status == SBPS_OK) status = record_effects(run, &seen, &r->info, err);

@@ -5,6 +5,7 @@
 #define INFERENCE_DERIVED_QUANTITIES_H
 
 #include "estimate/diagnostics.h"
+#include "inference/run/group_effects.h"
 #include "inference/run/run.h"
 
 /* True if a group effect is reported for coordinate j, not a parameter. */
@@ -40,7 +41,7 @@ bool derived_next(derived_job *j, sbps_status *status, sbps_error *err);
 sbps_status derived_store(result *r, size_t at, const char *name, const double *drawn,
                           const draw_summary *s, sbps_error *err);
 /* Replaces coordinates by their derived quantities in a result that contains all coordinates;
- * effects follow the parameters, or are removed. */
-sbps_status derived_show(const sbps_run *run, bool effects, result *r, sbps_error *err);
+ * effects follow the parameters if their draws are kept, else they are removed. */
+sbps_status derived_show(const sbps_run *run, effects_kept keep, result *r, sbps_error *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include "inference/options/target.h"
 #include "inference/run/chains_on_ranks.h"
 #include "inference/run/derived_quantities.h"
+#include "inference/run/group_effects.h"
 #include "model/likelihood/model_kinds.h"
 #include "model/prior/prior_shrinkage.h"
 #include "posterior/full/log_prior.h"
@@ -276,6 +277,22 @@ static void describe_size(const sbps_run *run, text *out)
                  run->geometry.rule.error);
 }
 
+/* What is kept of effects of groups. */
+static void describe_effects(const sbps_run *run, text *out)
+{
+    size_t count = effects_count(run);
+    double megabytes = effects_bytes(run, count) / 1e6;
+    effects_kept kept = effects_of_run(run);
+    if (count > 0 && kept == EFFECTS_DRAWS)
+        text_add(out, "  effects   %zu of groups: draws are kept, at most %.3g MB\n", count,
+                 megabytes);
+    if (count > 0 && kept == EFFECTS_MOMENTS)
+        text_add(out,
+                 "  effects   %zu of groups: means and sds are kept; their draws may take "
+                 "%.4g MB, more than %.0f MB, and need --ranef all\n",
+                 count, megabytes, EFFECTS_BYTES_MAX / 1e6);
+}
+
 /* Cautions about the parameters of a model. */
 static const struct {
     const model_kind *model;
@@ -405,6 +422,7 @@ sbps_status run_describe(const sbps_run *run, char **out, sbps_error *err)
         describe_model(&shown, &all);
         describe_cautions(&shown, &all);
         describe_size(&shown, &all);
+        describe_effects(&shown, &all);
         if (list_priors(&shown, NULL) > PRIOR_LINES)
             group_priors(&shown, &all);
         else

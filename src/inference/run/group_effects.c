@@ -31,6 +31,7 @@ typedef struct {
     const double **phi;            /* chains * draws */
     effects_sampler *plan;
     unsigned threads;
+    bool moments;                /* summaries have means, sds and errors of means only */
     size_t scratch_size;         /* doubles of scratch memory per worker */
     double *scratch;             /* for all workers */
     draw_workspace **workspaces; /* per worker */
@@ -127,7 +128,8 @@ static void draw_group(void *self, unsigned worker, size_t index)
     j->accuracy[index] = effects_draw(j->plan, g, j->run->options->seed,
                                       j->scratch + worker * j->scratch_size, to);
     for (size_t a = 0; a < q; a++, to += count)
-        summarize_in(j->workspaces[worker], to, &j->summary[index * j->max_effects + a]);
+        (j->moments ? summarize_mean_in : summarize_in)(
+            j->workspaces[worker], to, &j->summary[index * j->max_effects + a]);
 }
 
 /* Draws the next block of groups, from j->first on. *n: its groups. */
@@ -154,6 +156,42 @@ static size_t draws_of_all(const sbps_run *run)
     for (size_t c = 0; c < run->chain_count; c++)
         each = min_size(each, run->chains[c].d.state->count);
     return each;
+}
+
+/* ---- what is kept ---- */
+
+effects_kept effects_rule(const char *ranef, double effects, double draws_each)
+{
+    if (!strcmp(ranef, "all")) return EFFECTS_DRAWS;
+    if (!is_auto(ranef) || effects == 0.0) return EFFECTS_NONE;
+    return effects * draws_each * sizeof(double) <= EFFECTS_BYTES_MAX ? EFFECTS_DRAWS
+                                                                      : EFFECTS_MOMENTS;
+}
+
+size_t effects_count(const sbps_run *run)
+{
+    if (!run->target->model->row_model) return 0;
+    size_t count = run->target->dim - derived_parameters(run->target);
+    if (run->target->model->transformation.apply) return count;
+    for (size_t g = 0; g < run->data.member_rows->groups->count; g++)
+        count += mixed_effects(run->target->self, g);
+    return count;
+}
+
+/* The most draws that a run stores, all chains together. */
+static double draws_at_most(const sbps_run *run)
+{
+    return 2.0 * (double)run->options->draws * (double)run->chain_count;
+}
+
+double effects_bytes(const sbps_run *run, size_t effects)
+{
+    return (double)effects * draws_at_most(run) * sizeof(double);
+}
+
+effects_kept effects_of_run(const sbps_run *run)
+{
+    return effects_rule(run->options->ranef, (double)effects_count(run), draws_at_most(run));
 }
 
 /* ---- as a CSV file ---- */
@@ -266,6 +304,7 @@ sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err)
     effects_job j;
     size_t before = r->dim, at = before, count = r->chains * r->draws, total = 0;
     sbps_status status = open_job(run, r->draws, r->draws, &j, err);
+    j.moments = true;
     for (size_t g = 0; status == SBPS_OK && g < j.groups; g++)
         total += mixed_effects(j.self, g);
     if (status == SBPS_OK) status = result_widen(r, total, err);
@@ -280,6 +319,35 @@ sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err)
     }
     /* interrupted: a result has all effects or none */
     if (status == SBPS_OK && at < before + total) result_narrow(r, before);
+    close_job(&j);
+    return status;
+}
+
+/* ---- as means and sds ---- */
+
+/* Evenly spaced draws of each chain from which means and sds are computed: draws of an effect
+ * are nearly independent, so that as many as the ESS goal are as accurate as the parameters. */
+static size_t draws_for_moments(const sbps_run *run, size_t made)
+{
+    double enough = ceil(run->options->ess / (double)run->chain_count);
+    return enough < (double)made ? (size_t)enough : made;
+}
+
+sbps_status effects_add_moments(const sbps_run *run, result *r, sbps_error *err)
+{
+    effects_job j;
+    size_t before = r->effects;
+    sbps_status status = open_job(run, r->draws, draws_for_moments(run, r->draws), &j, err);
+    j.moments = true;
+    for (size_t n; j.first < j.groups && status == SBPS_OK && !is_interrupted(&j);
+         j.first += n) {
+        status = draw_next_groups(&j, &n, err);
+        for (size_t i = 0; i < n * j.max_effects && status == SBPS_OK; i++)
+            if (name_effect(&j, i))
+                status = result_add_effect(r, j.name, j.summary[i].mean, j.summary[i].sd, err);
+    }
+    /* interrupted: a result has all effects of a factor or none */
+    if (is_interrupted(&j)) result_drop_effects(r, before);
     close_job(&j);
     return status;
 }

@@ -1,5 +1,5 @@
 /* Effects of groups on new rows. Effects of levels that the run had are among its parameters if
- * it was made with --ranef all. Those of a new level are drawn from N(0, S) with the S of each
+ * it kept their draws (--ranef). Those of a new level are drawn from N(0, S) with the S of each
  * draw, by a stream that is keyed by the name of the level, so that all rows of the level have
  * the same effects. */
 #include "output/predict/predictor_draws.h"
@@ -120,9 +120,10 @@ static sbps_status open_term(const predictor_draws *f, size_t t, effect_term *e,
     if (!f->new_levels && !e->stored)
         return fail(
             err, SBPS_BAD_DATA,
-            "%s: the file contains no draws of the effects of '%s': run `sbps sample` with "
+            "%s: the file contains no draws of the effects of '%s'%s: run `sbps sample` with "
             "--ranef all, or use --new-levels prior, which treats every level as new",
-            f->path, show_name(e->factor).text);
+            f->path, show_name(e->factor).text,
+            f->r->effects > 0 ? ", only means and sds, since there are many" : "");
     if (!f->new_levels) return SBPS_OK;
     e->spread = new_doubles(f->draws * e->count * e->count);
     if (!e->spread) return fail_memory(err);

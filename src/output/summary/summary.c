@@ -73,10 +73,9 @@ double rows_per_sample(const result_info *info)
     return info->min_ess > 0.0 ? info->rows_touched / info->min_ess : NAN;
 }
 
-/* What kind of parameter j is: "coefficient", "intercept", "effect", "sd", "cor" or "".
- * Coefficients are recognised by the design column that the result stores, since a column of
+/* Coefficients are recognised by the design column that the result stores, since a column of
  * the user may have any name. */
-static const char *part_of(const result *r, size_t j)
+const char *parameter_part(const result *r, size_t j)
 {
     const char *name = r->names[j] ? r->names[j] : "";
     const char *of = r->column[j] ? r->column[j] : "", *last = strrchr(name, ':');
@@ -98,7 +97,8 @@ static sbps_status summarize_one(const result *r, size_t j, double *buffer, sbps
     for (size_t i = 0; i < r->chains * r->draws; i++) buffer[i] = r->w[i * r->dim + j];
     sbps_status status = summarize_draws(r->chains, r->draws, buffer, &s, err);
     if (status != SBPS_OK) return status;
-    *out = (sbps_parameter){.name = r->names[j] ? r->names[j] : "", .part = part_of(r, j)};
+    *out =
+        (sbps_parameter){.name = r->names[j] ? r->names[j] : "", .part = parameter_part(r, j)};
     for (const column *c; (c = column_at(k)); k++) {
         double *to = (double *)((char *)out + c->offset);
         if (c->from_draws)
@@ -131,18 +131,19 @@ sbps_status report_parameter(const result *r, size_t index, sbps_parameter *out,
     return status;
 }
 
-sbps_status summarize_parameters(const result *r, sbps_parameter **out, sbps_error *err)
+sbps_status summarize_range(const result *r, size_t first, size_t count, sbps_parameter **out,
+                            sbps_error *err)
 {
     sbps_status status = SBPS_OK;
-    sbps_parameter *all = calloc(r->dim + 1, sizeof *all);
+    sbps_parameter *all = calloc(count + 1, sizeof *all);
     double *buffer = new_draw_buffer(r);
     *out = NULL;
     if (!all || !buffer) {
         status = fail_memory(err);
         goto done;
     }
-    for (size_t j = 0; j < r->dim && status == SBPS_OK; j++)
-        status = summarize_one(r, j, buffer, &all[j], err);
+    for (size_t j = 0; j < count && status == SBPS_OK; j++)
+        status = summarize_one(r, first + j, buffer, &all[j], err);
     if (status != SBPS_OK) goto done;
     *out = all;
     all = NULL;
@@ -150,6 +151,11 @@ done:
     free(buffer);
     free(all);
     return status;
+}
+
+sbps_status summarize_parameters(const result *r, sbps_parameter **out, sbps_error *err)
+{
+    return summarize_range(r, 0, r->dim, out, err);
 }
 
 /* ---- CSV and JSON ---- */

@@ -21,6 +21,13 @@ const column *column_at(size_t index);
 /* The summaries of all parameters, r->dim of them. *out is malloced (free); names are borrowed
  * from r. */
 sbps_status summarize_parameters(const result *r, sbps_parameter **out, sbps_error *err);
+/* The summaries of `count` parameters from the first on. */
+sbps_status summarize_range(const result *r, size_t first, size_t count, sbps_parameter **out,
+                            sbps_error *err);
+/* What kind of parameter j is: "coefficient", "intercept", "effect", "sd", "cor" or "". */
+const char *parameter_part(const result *r, size_t j);
+/* The number of parameters before the effects of groups, which come last. */
+size_t count_parameters(const result *r);
 
 /* Row evaluations per effective sample; NAN where the run does not record them. */
 double rows_per_sample(const result_info *info);
@@ -32,8 +39,10 @@ double rows_per_sample(const result_info *info);
 sbps_status report_parameter(const result *r, size_t index, sbps_parameter *out,
                              sbps_error *err);
 
-/* The summary of all parameters in a format. *out is malloced (free). */
+/* The summary of all parameters but effects of groups, in a format. *out is malloced (free). */
 sbps_status report_summary(const result *r, sbps_format format, char **out, sbps_error *err);
+/* The effects of groups. Fails where the run keeps none. *out is malloced (free). */
+sbps_status report_effects(const result *r, sbps_format format, char **out, sbps_error *err);
 
 /* The same; as text it has what `show` adds, of SBPS_SHOW_EFFECTS and SBPS_SHOW_RUN. */
 sbps_status report_summary_with(const result *r, sbps_format format, unsigned show, char **out,

@@ -45,9 +45,11 @@ sbps_status report_warning(const result *r, const char *more, char **out, sbps_e
     char part[160];
     sbps_parameter *parameters;
     *out = NULL;
-    sbps_status status = summarize_parameters(r, &parameters, err);
+    /* of many effects of groups the largest R-hat is above the limit by chance: `diagnose` */
+    size_t count = count_parameters(r);
+    sbps_status status = summarize_range(r, 0, count, &parameters, err);
     if (status != SBPS_OK) return status;
-    extremes e = find_extremes(parameters, r->dim);
+    extremes e = find_extremes(parameters, count);
     double budget = r->info.bias_budget;
     if (isnan(e.rhat))
         add_part(&t, &any, "too few draws to check whether the chains agree");
