@@ -298,7 +298,7 @@ static const option_spec first_lines[] = {
     {TEXT("family", family, "NAME", ""), .group = "Data and model", .for_mode = true,
      .help = "The model under its name in R: gaussian (linear), bernoulli (logistic), "
              "binomial, binomial(probit), poisson, negbinomial, Gamma (with log link), Beta, "
-             "student, zero_inflated_poisson, categorical (softmax), cumulative (ordinal). "
+             "student, zero_inflated_poisson, categorical, softmax, cumulative (ordinal). "
              "Replaces --model. Default: bernoulli for a target with two labels or the numbers "
              "0 and 1, gaussian for other numbers; the choice is printed."},
     {TEXT("formula", formula, "TEXT", ""), DATA,

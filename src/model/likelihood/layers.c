@@ -13,6 +13,7 @@
  *
  *   softmax    p_k = e^z_k / sum_l e^z_l,       log p(y) = z_y - log sum_l e^z_l            (5)
  *              d/dz_k = [y = k] - p_k,          (d/dz_k)' = -p_k (z_k' - sum_l p_l z_l')    (6)
+ *   categorical: (5) and (6) with z_0 = 0, which is no unit
  *   gaussian   log p(y) = -log(2 pi)/2 - (y - z)^2/2
  *              d/dz = y - z,                    (d/dz)' = -z'                               (7)
  *   tanh       f' = 1 - a^2,                    f'' z' = -2 a a'                            (8)
@@ -27,6 +28,7 @@
 #include "linalg/dense_matrix.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,7 +188,8 @@ static outputs forwards(const work *s, const double *w, const double *u)
                      .y = s->y,
                      .z = s->a + first * s->pitch,
                      .dz = u ? s->da + first * s->pitch : NULL,
-                     .buffer = s->buffer};
+                     .buffer = s->buffer,
+                     .fixed = net->top->fixed};
 }
 
 void layers_loglik(const void *self, row_range r, const double *w, double *scratch, double *out)
@@ -351,6 +354,15 @@ double layers_column_sd(const layers *net, size_t column, double sd, double inte
     return sd / (data->table.sd[column] > 0.0 ? data->table.sd[column] : 1.0);
 }
 
+void layers_class_name(const layers *net, size_t class, size_t column, size_t size, char *text)
+{
+    const char *name = net->data->table.names ? net->data->table.names[column] : "column";
+    if (class < net->data->table.label_count)
+        snprintf(text, size, "%s:%s", net->data->table.labels[class], name);
+    else
+        snprintf(text, size, "%zu:%s", class, name);
+}
+
 /* ---- activations and heads ---- */
 
 /* ---- activations ---- */
@@ -405,27 +417,46 @@ static const activation activation_relu = {
 
 const activation *const activations[] = {&activation_tanh, &activation_relu, NULL};
 
-/* ---- softmax ---- */
+/* ---- softmax, categorical ---- */
+
+/* True if the class of row i is the reference. */
+static bool is_fixed(const outputs *o, size_t i)
+{
+    return o->y[i] < (double)o->fixed;
+}
+
+/* The array of the unit of row i's class. */
+static size_t own_unit(const outputs *o, size_t i)
+{
+    return ((size_t)o->y[i] - o->fixed) * o->pitch;
+}
 
 /* z_k becomes e^(z_k - max); buffer[0..n] their sum; if with_own, buffer[pitch..] = z_y -
- * max. */
+ * max. Maximum and sum include the 0 of the reference. */
 static void exponentiate(const outputs *o, bool with_own)
 {
     double *sum = o->buffer, *own = o->buffer + o->pitch, *top = sum;
-    memcpy(top, o->z, o->n * sizeof *top);
-    for (size_t u = 1; u < o->units; u++) {
+    if (o->fixed)
+        fill_constant(o->n, 0.0, top);
+    else
+        memcpy(top, o->z, o->n * sizeof *top);
+    for (size_t u = o->fixed ? 0 : 1; u < o->units; u++) {
         const double *z = o->z + u * o->pitch;
         for (size_t i = 0; i < o->n; i++) top[i] = z[i] > top[i] ? z[i] : top[i];
     }
     for (size_t i = 0; with_own && i < o->n; i++)
-        own[i] = o->z[(size_t)o->y[i] * o->pitch + i] - top[i];
+        own[i] = (is_fixed(o, i) ? 0.0 : o->z[own_unit(o, i) + i]) - top[i];
     for (size_t u = 0; u < o->units; u++) {
         double *z = o->z + u * o->pitch;
         for (size_t i = 0; i < o->n; i++) z[i] -= top[i];
         o->k->exp(o->n, z, z);
     }
-    memcpy(sum, o->z, o->n * sizeof *sum);
-    for (size_t u = 1; u < o->units; u++)
+    if (o->fixed) {
+        for (size_t i = 0; i < o->n; i++) sum[i] = -top[i];
+        o->k->exp(o->n, sum, sum);
+    } else
+        memcpy(sum, o->z, o->n * sizeof *sum);
+    for (size_t u = o->fixed ? 0 : 1; u < o->units; u++)
         for (size_t i = 0; i < o->n; i++) sum[i] += o->z[u * o->pitch + i];
 }
 
@@ -454,7 +485,7 @@ static void softmax_slope(const outputs *o, double *out)
     exponentiate(o, false);
     const double *mean = weighted_rates(o), *sum = o->buffer;
     for (size_t i = 0; i < o->n; i++)
-        out[i] = o->dz[(size_t)o->y[i] * o->pitch + i] - mean[i] / sum[i];
+        out[i] = (is_fixed(o, i) ? 0.0 : o->dz[own_unit(o, i) + i]) - mean[i] / sum[i];
 }
 
 /* (6) */
@@ -468,7 +499,8 @@ static void softmax_pull(const outputs *o, const double *factor, double *e, doub
         const double *z = o->z + u * o->pitch, *dz = de ? o->dz + u * o->pitch : NULL;
         double *pull = e + u * o->pitch, *rate = de ? de + u * o->pitch : NULL;
         for (size_t i = 0; i < o->n; i++)
-            pull[i] = factor[i] * ((o->y[i] == (double)u ? 1.0 : 0.0) - z[i] * sum[i]);
+            pull[i] =
+                factor[i] * ((o->y[i] == (double)(u + o->fixed) ? 1.0 : 0.0) - z[i] * sum[i]);
         for (size_t i = 0; de && i < o->n; i++)
             rate[i] = -factor[i] * z[i] * sum[i] * (dz[i] - mean[i]);
     }
@@ -477,6 +509,15 @@ static void softmax_pull(const outputs *o, const double *factor, double *e, doub
 const head head_softmax = {
     .name = "softmax",
     .classes = true,
+    .loglik = softmax_loglik,
+    .slope = softmax_slope,
+    .pull = softmax_pull,
+};
+
+const head head_categorical = {
+    .name = "categorical",
+    .classes = true,
+    .fixed = 1,
     .loglik = softmax_loglik,
     .slope = softmax_slope,
     .pull = softmax_pull,

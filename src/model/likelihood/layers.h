@@ -18,6 +18,7 @@ typedef struct {
     double *z;       /* units: z of the last layer */
     double *dz;      /* units: their rates d z/dt; NULL unless slopes are requested */
     double *buffer;  /* scratch: 2 arrays */
+    size_t fixed;    /* classes before those of the units, with z = 0: 0 or 1 */
 } outputs;
 
 /* The function a = f(z) of a hidden unit. Derivatives are computed from a. */
@@ -37,6 +38,7 @@ typedef struct {
 typedef struct {
     const char *name;
     bool classes; /* y is a class, with one unit each; else there is one unit */
+    size_t fixed; /* 1: class 0 is the reference, with z = 0 and no unit */
     void (*loglik)(const outputs *o, double *out);
     void (*slope)(const outputs *o, double *out);
     /* e = factor d log p/dz of each unit, and unless de is NULL its rate de. */
@@ -46,6 +48,7 @@ typedef struct {
 extern const activation *const activations[]; /* NULL at the end: tanh, relu */
 extern const head *const heads[];             /* NULL at the end: softmax, gaussian */
 extern const head head_softmax;
+extern const head head_categorical; /* of no option: model `categorical` */
 
 #define LAYERS_MAX 16
 
@@ -68,6 +71,9 @@ sbps_status layers_open(layers *net, const rows *data, sbps_error *err);
 void layers_locate(const layers *net, size_t j, size_t *layer, size_t *unit, size_t *input);
 /* Default prior sd of a first-layer weight: `sd` over the sd of its column, or `intercept`. */
 double layers_column_sd(const layers *net, size_t column, double sd, double intercept);
+
+/* The name CLASS:COLUMN of a first-layer weight, with the class's label if it has one. */
+void layers_class_name(const layers *net, size_t class, size_t column, size_t size, char *text);
 
 /* ---- members of a model_kind whose self is a `layers` ---- */
 

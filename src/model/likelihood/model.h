@@ -164,6 +164,7 @@ typedef struct {
     bool any_storage; /* uses products with rows only; else it needs rows stored as doubles */
     /* w is one vector of weights, with a weight for each column, per output of the model. */
     bool weights_by_column;
+    bool reference_class;    /* class 0 has no weights: its linear predictor is 0 */
     bool quadratic;          /* log p of every row is quadratic in w; needs hessian_vector */
     bool log_concave;        /* log p of every row is concave in w */
     bool scales_with_target; /* w has the scale of the target: sd(y); else 1 */

@@ -11,6 +11,7 @@
     X(model, linear)                                                                           \
     X(model, poisson)                                                                          \
     X(model, softmax)                                                                          \
+    X(model, categorical)                                                                      \
     X(model, binomial)                                                                         \
     X(model, probit)                                                                           \
     X(model, ordinal)                                                                          \

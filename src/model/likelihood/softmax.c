@@ -11,7 +11,6 @@
 #include "model/likelihood/model_kinds.h"
 #include "model/likelihood/targets.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* One layer, with a unit for each class of the target. */
@@ -37,15 +36,9 @@ static sbps_status softmax_open(const model_kind *kind, const rows *data,
 /* CLASS:COLUMN, with the class's label if it has one. */
 static void softmax_name(const void *self, size_t j, size_t size, char *text)
 {
-    const layers *net = self;
     size_t layer, class, column;
-    layers_locate(net, j, &layer, &class, &column);
-    const char *column_name =
-        net->data->table.names ? net->data->table.names[column] : "column";
-    if (class < net->data->table.label_count)
-        snprintf(text, size, "%s:%s", net->data->table.labels[class], column_name);
-    else
-        snprintf(text, size, "%zu:%s", class, column_name);
+    layers_locate(self, j, &layer, &class, &column);
+    layers_class_name(self, class, column, size, text);
 }
 
 /* As for regressions, in every class: 2.5/sd of the column, and 10 for the intercept. */

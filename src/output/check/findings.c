@@ -274,7 +274,8 @@ static void advise_levels(assessment *j, const char *column)
     else
         text_add(&j->remedy, "columns that are not in the formula yet");
     if (ordinal)
-        text_add(&j->remedy, ", or `sbps sample` with --model softmax, which has no order");
+        text_add(&j->remedy,
+                 ", or `sbps sample` with --family categorical, which has no order");
 }
 
 /* Columns along which residuals differ from 0 otherwise. */
@@ -555,9 +556,10 @@ static const char *other_model(const predictive_checks *c)
 {
     if (is_model(c, "ordinal"))
         return "if the classes are in another order, `sbps sample` with --levels; or with "
-               "--model "
-               "softmax, which has no order";
-    if (is_model(c, "softmax")) return "poly(x, 2) of a column where a curve is plausible";
+               "--family "
+               "categorical, which has no order";
+    if (is_model(c, "softmax") || is_model(c, "categorical"))
+        return "poly(x, 2) of a column where a curve is plausible";
     return "if only the ends are off, `sbps sample` with --model probit or logistic instead";
 }
 

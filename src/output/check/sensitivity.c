@@ -233,16 +233,23 @@ static size_t weights_of_class(const result *r)
     return 0;
 }
 
+/* True if the weights are those of classes against a reference, which has none. */
+static bool has_reference(const result *r)
+{
+    const model_kind *model = model_find(r->info.model ? r->info.model : "");
+    return model && model->facts.reference_class;
+}
+
 sbps_status measure_sensitivity(const result *r, predictive_checks *out, sbps_error *err)
 {
     scaling p = {.r = r, .n = r->chains * r->draws};
     if (!r->log_prior || !r->log_likelihood || p.n < 2) return SBPS_OK;
     out->sensitivity = calloc(r->dim + 1, sizeof *out->sensitivity);
     bool complete = out->sensitivity && open_scaling(&p);
-    size_t each = weights_of_class(r);
-    for (size_t j = each; complete && j < r->dim; j++)
+    size_t each = weights_of_class(r), first = has_reference(r) ? 0 : each;
+    for (size_t j = first; complete && j < r->dim; j++)
         if (!(strncmp(r->names[j], "r_", 2) == 0 && strchr(r->names[j], '[')))
-            complete = measure_parameter(&p, j, each ? j % each : SIZE_MAX,
+            complete = measure_parameter(&p, j, first ? j % each : SIZE_MAX,
                                          &out->sensitivity[out->sensitivities++]);
     if (complete) out->likelihood_noise = noise_of(r, p.n);
     for (size_t k = 0; k < SCALINGS; k++) free(p.weight[k]);

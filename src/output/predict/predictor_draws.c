@@ -84,12 +84,13 @@ static bool has_weight(const predictor_draws *f, size_t column)
     return f->model->support != SUPPORT_ORDERED || column > 0 || !f->b->intercept;
 }
 
-/* Copies the draws of a weight. */
-static sbps_status take_weight(predictor_draws *f, size_t at, const char *name, sbps_error *err)
+/* Copies the draws of a weight, which is likely to be parameter `guess`: weights are the first
+ * parameters, nearly always in this order. */
+static sbps_status take_weight(predictor_draws *f, size_t at, size_t guess, const char *name,
+                               sbps_error *err)
 {
-    /* weights are the first parameters, nearly always in this order */
-    bool in_order = at < f->r->dim && strcmp(f->r->names[at], name) == 0;
-    size_t found = in_order ? at : first_parameter(f->r, name);
+    bool in_order = guess < f->r->dim && strcmp(f->r->names[guess], name) == 0;
+    size_t found = in_order ? guess : first_parameter(f->r, name);
     if (found == SIZE_MAX)
         return fail(err, SBPS_BAD_FILE, "%s: the file has no parameter '%s'", f->path,
                     show_name(name).text);
@@ -105,10 +106,11 @@ static sbps_status take_weights(predictor_draws *f, sbps_error *err)
     sbps_status status = SBPS_OK;
     f->w = new_doubles(f->outputs * (d + 1) * f->draws);
     if (!f->w) return fail_memory(err);
-    for (size_t at = 0; status == SBPS_OK && at < f->outputs * d; at++) {
+    size_t first = f->model->facts.reference_class ? d : 0; /* the reference's are 0 */
+    for (size_t at = first; status == SBPS_OK && at < f->outputs * d; at++) {
         if (!has_weight(f, at % d)) continue;
         const char *of = name_weight(f, at / d, at % d, &name);
-        status = of ? take_weight(f, at, of, err) : fail_memory(err);
+        status = of ? take_weight(f, at, at - first, of, err) : fail_memory(err);
     }
     name_buffer_clear(&name);
     return status;

@@ -223,8 +223,9 @@ static sbps_status count_classes(const predictor_draws *f, size_t *count, sbps_e
 {
     name_buffer name = {0};
     const char *of = "";
+    size_t first = f->model->facts.reference_class ? 1 : 0;
     *count = f->b->labels;
-    for (size_t k = 0; f->b->labels == 0; k++) {
+    for (size_t k = first; f->b->labels == 0; k++) {
         of = name_format(&name, "%zu:%s", k, f->b->names ? f->b->name[0] : "");
         if (!of || first_parameter(f->r, of) == SIZE_MAX) break;
         *count = k + 1;
