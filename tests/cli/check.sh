@@ -55,7 +55,7 @@ right='calibration .*residuals along .*power scaling of '
 right logistic 'b ~ x + z + a' --family bernoulli
 right bent     'bent ~ x + poly(z, 2) + a' --family bernoulli
 right binomial 's | trials(t) ~ x + z + a' --family binomial
-right softmax  'k ~ x + a' --family categorical
+right softmax  'k ~ x + a' --model softmax
 right ordinal  'o ~ x + a' --family cumulative
 
 # ---- rows that do not ----
@@ -110,7 +110,7 @@ order() { # NAME OPTION...
 order requested --levels low,mid,top
 try 'classes in their order'  0 '^All [0-9]+ checks .* passed' '' "$sbps" check requested.nc order.csv
 order other --levels mid,low,top
-try 'classes in another'      0 'residuals differ from 0 along .* What to do: .sbps +sample. with +--levels, .* probabilities are not calibrated.* What to do: interactions .* --levels; +or +with +--model +softmax' '' "$sbps" check other.nc order.csv
+try 'classes in another'      0 'residuals differ from 0 along .* What to do: .sbps +sample. with +--levels, .* probabilities are not calibrated.* What to do: interactions .* --levels; +or +with +--family +categorical' '' "$sbps" check other.nc order.csv
 
 # ---- a weight counts as that many equal rows ----
 awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }

@@ -8,7 +8,7 @@ run linear   'y ~ poly(x, 2) + a' --family gaussian
 run short    'y ~ x' --family gaussian
 run logistic 'b ~ a * x + z' --family bernoulli
 run poisson  'c ~ z + x' --family poisson
-run softmax  'k ~ x + a' --family categorical
+run softmax  'k ~ x + a' --model softmax
 run ordinal  'o ~ x + a' --family cumulative
 run binomial 's | trials(t) ~ x' --family binomial
 run grouped  'y ~ x + (1 | g)' --family gaussian --ranef all

@@ -64,6 +64,7 @@ RUNS = {
     "linear, boomerang": LINEAR + SHORT + "--sampler boomerang",
     "poisson": "poisson.csv --model poisson --target y --sampler sbps " + SHORT,
     "softmax": "classes.csv --model softmax --target y --sampler sbps " + SHORT,
+    "categorical": "classes.csv --model categorical --target y --sampler sbps " + SHORT,
     "network": "classes.csv --model network --target y --hidden 2 --sampler sbps " + LONG,
     "network, relu": "linear.csv --model network --target y --hidden 2 --activation relu "
     "--head gaussian --sampler sbps " + LONG,
