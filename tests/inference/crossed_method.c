@@ -76,6 +76,9 @@ static const choice_case cases[] = {
     {"model=poisson formula=y~1+(1|a/b) seed=2", 1500, {8, 60, 6}, true, "nuts"},
     {NESTED, 1500, {6, 70, 6}, true, "nuts"},   /* 426 effects for few rows */
     {NESTED, 12000, {60, 60, 6}, true, "nuts"}, /* integrals take too long */
+    {NESTED, 12000, {120, 5, 6}, false, "boomerang"},
+    {NESTED, 12000, {120, 60, 6}, true, "nuts"}, /* parts of two rows */
+    {NESTED, 12000, {90, 5, 6}, true, "nuts"},
     {NESTED " sampler=hmc", 1500, {60, 8, 6}, false, "hmc"},
     {NESTED, 40000, {60, 8, 6}, false, "boomerang"},
     {GAMMA, 1500, {60, 1, 1}, true, "hmc"}, /* integrals of gamma functions */

@@ -30,6 +30,17 @@ static const grouped_spec wide_effects = {.model = "logistic",
                                           .cor = 0.3,
                                           .seed = 14};
 
+static const grouped_spec many_groups = {.model = "logistic",
+                                         .groups = 1500,
+                                         .each = 12,
+                                         .effects = 2,
+                                         .sd = {1.5, 1.0},
+                                         .cor = 0.3,
+                                         .intercept = -1.0,
+                                         .seed = 16};
+static const grouped_spec normal_groups = {
+    .model = "linear", .groups = 100, .each = 60, .effects = 2, .sd = {1.2, 0.7}, .seed = 17};
+
 /* ---- a regression that counts ---- */
 
 static atomic_ullong cells;
@@ -98,7 +109,7 @@ static void set_priors(const posterior *u)
                           &u->priors[j], NULL) == SBPS_OK);
 }
 
-static void prepare(const grouped_spec *spec, prepared *s)
+static void prepare(const grouped_spec *spec, bool correct, prepared *s)
 {
     s->t = grouped_make(spec);
     s->kind = counting(&s->t);
@@ -110,7 +121,7 @@ static void prepare(const grouped_spec *spec, prepared *s)
     memcpy(s->factor, s->at->hessian, d * d * sizeof *s->factor);
     CHECK(cholesky(d, s->factor));
     cells = 0;
-    CHECK(mixed_choose_nodes(s->t.u->self, s->t.data, s->at->w, s->factor, false, &s->rule,
+    CHECK(mixed_choose_nodes(s->t.u->self, s->t.data, s->at->w, s->factor, correct, &s->rule,
                              NULL) == SBPS_OK);
 }
 
@@ -147,7 +158,7 @@ static double cells_per_slope(prepared *s)
 TEST(the_cost_of_long_groups)
 {
     prepared s;
-    prepare(&long_groups, &s);
+    prepare(&long_groups, false, &s);
     check_bracket("choosing nodes", cells_per_row(&s.t), 660.0);
     CHECK(s.rule.error < 0.01);
     double measured = cells_per_slope(&s);
@@ -159,7 +170,7 @@ TEST(the_cost_of_long_groups)
 TEST(the_cost_of_short_groups)
 {
     prepared s;
-    prepare(&short_groups, &s);
+    prepare(&short_groups, false, &s);
     check_bracket("choosing nodes", cells_per_row(&s.t), 137.5);
     check_bracket("looks", cells_per_slope(&s), 15.25);
     prepared_close(&s);
@@ -171,9 +182,29 @@ TEST(the_cost_of_short_groups)
 TEST(the_cost_of_groups_without_polynomials)
 {
     prepared s;
-    prepare(&wide_effects, &s);
-    check_bracket("choosing nodes", cells_per_row(&s.t), 14628.0);
+    prepare(&wide_effects, false, &s);
+    check_bracket("choosing nodes", cells_per_row(&s.t), 11710.0);
     CHECK(!s.rule.by_polynomial && s.rule.nodes == 21);
+    prepared_close(&s);
+}
+
+/* The corrected rule has 5 nodes per effect in place of 9. */
+TEST(the_cost_of_many_groups)
+{
+    prepared s;
+    prepare(&many_groups, true, &s);
+    check_bracket("choosing nodes", cells_per_row(&s.t), 2081.0);
+    check_bracket("looks", cells_per_slope(&s), 55.5);
+    CHECK(s.rule.nodes == 5);
+    prepared_close(&s);
+}
+
+/* Four rows in place of 60. */
+TEST(the_cost_of_normal_rows)
+{
+    prepared s;
+    prepare(&normal_groups, true, &s);
+    check_bracket("looks", cells_per_slope(&s), 1.64);
     prepared_close(&s);
 }
 

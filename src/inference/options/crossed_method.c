@@ -17,6 +17,8 @@
 #define CROSSED_ROWS  ((size_t)5000)  /* with crossed factors, */
 #define FEW_LEVELS    ((size_t)5)     /* levels of a factor whose sd has long tails */
 #define FEW_ROWS      ((size_t)1000)  /* and for linear models or non-normal data */
+#define NESTED_GROUPS ((size_t)100)   /* levels of the outermost of nested factors, and */
+#define NESTED_EACH   ((size_t)5)     /* rows per level of the innermost, for integrals */
 #define COSTLY_FAMILY 4.0             /* cost of a likelihood with gamma functions */
 #define COSTLY_LEVELS ((size_t)60)    /* levels up to which its integrals cost more than hmc */
 #define COSTLY_FEW    ((size_t)10)    /* and up to which the sd's long tail needs nuts */
@@ -77,10 +79,12 @@ static bool is_linear(const sbps_options *o)
     return model && !strcmp(model->name, "linear");
 }
 
-bool crossed_prefers_nuts(const sbps_options *o, const rows *data)
+bool crossed_prefers_nuts(const sbps_options *o, const rows *data, bool hmc)
 {
-    return !is_linear(o) && crossed_may_give_up_integrals(o, data) &&
-           total_rows(data->member_rows) <= FEW_ROWS;
+    if (!crossed_may_give_up_integrals(o, data)) return false;
+    size_t count = total_rows(data->member_rows);
+    return (!is_linear(o) && count <= FEW_ROWS) ||
+           (hmc && data->member_rows->groups->nested > 0 && count <= SMALL_ROWS);
 }
 
 /* True if a row's likelihood has gamma functions of an auxiliary parameter: quadrature points
@@ -92,10 +96,20 @@ static bool is_costly(const sbps_options *o)
            model->predictor->cost >= COSTLY_FAMILY;
 }
 
+/* True if all factors are nested in one with many levels and no part of a group is short: then
+ * mini-batches of groups pay, and the search for the mode succeeds. */
+static bool has_long_parts(const sbps_options *o, const row_groups *g)
+{
+    if (g->nested == 0 || g->nested + 1 < g->factors || is_costly(o)) return false;
+    size_t parts = g->factor[g->nested_factor[g->nested - 1]].levels;
+    return g->count >= NESTED_GROUPS && g->start[g->count] >= NESTED_EACH * parts;
+}
+
 /* Most rows for which sampling all effects is cheaper than integrals. Integrals of a linear
  * model are in closed form unless factors are nested. */
 static size_t rows_for_nuts(const sbps_options *o, const row_groups *g)
 {
+    if (has_long_parts(o, g)) return 0;
     if (has_nested_factors(g) || (is_discrete(o) && has_few_levels(g, FEW_LEVELS)))
         return SMALL_ROWS;
     if (is_costly(o) && has_few_levels(g, COSTLY_FEW)) return SMALL_ROWS;

@@ -13,8 +13,9 @@
 bool crossed_nuts(const sbps_options *o, const rows *data);
 /* True if the options allow nuts on all effects when integrating over them has failed. */
 bool crossed_may_give_up_integrals(const sbps_options *o, const rows *data);
-/* True if nuts on all effects is cheaper than integrals after set-up: few rows, not normal. */
-bool crossed_prefers_nuts(const sbps_options *o, const rows *data);
+/* True if nuts on all effects is cheaper than integrals after set-up: few rows, not normal, or
+ * nested integrals at every step of hmc. */
+bool crossed_prefers_nuts(const sbps_options *o, const rows *data, bool hmc);
 /* True if the effects of all factors are sampled jointly. run: for a run; false for a mode
  * only, which needs dense matrices. */
 bool crossed_joint(const sbps_options *o, const rows *data, bool run);

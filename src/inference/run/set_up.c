@@ -529,9 +529,10 @@ sbps_status run_set_up(sbps_run *run, sbps_error *err)
     if ((status = choose_watched(run, err)) != SBPS_OK) return status;
     status = read_rows(run, &cache, err);
     setup_cache_close(&cache);
-    run->prefers_nuts = !run->target->model->transformation.apply &&
-                        !run->options->prior_only &&
-                        crossed_prefers_nuts(run->options, &run->data);
+    run->prefers_nuts =
+        !run->target->model->transformation.apply && !run->options->prior_only &&
+        crossed_prefers_nuts(run->options, &run->data,
+                             run->plan && !strcmp(run->plan->sampler->name, "hmc"));
     if (status != SBPS_OK || run->prefers_nuts) return status;
     if ((status = chains_create(run, err)) != SBPS_OK) return status;
     if ((status = thread_pool_create(threads, &run->pool, err)) != SBPS_OK) return status;

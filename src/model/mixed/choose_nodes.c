@@ -35,7 +35,7 @@
 #define GROUPS_MIN  ((size_t)64)
 
 /* Correction of a coarse rule. */
-#define CORRECTED_GROUPS ((size_t)400) /* least number of groups */
+#define CORRECTED_GROUPS ((size_t)100) /* least number of groups */
 #define CORRECTED_MOVE   0.01  /* what it may leave one posterior sd away, in posterior sds */
 #define NEAR             0.3   /* distance of w_0 from the mode, in posterior sds */
 #define FINEST_ERROR     0.004 /* of the rule that counts as exact, in posterior sds */
