@@ -27,6 +27,10 @@ for name in linear logistic poisson softmax ordinal binomial grouped scaled; do
             fault "$name $kind" 'another prediction through a pipe'
     done
 done
+run counts 'cbind(s, t - s) ~ x + cut(z, 3)' --family binomial
+cases=$((cases + 1))
+"${predict[@]}" binomial.nc table.csv --kind outcome 2>/dev/null >trials.csv
+"${predict[@]}" counts.nc table.csv --kind outcome 2>.err | cmp -s - trials.csv || fault 'cbind(s, t - s)' "other outcomes than s | trials(t): $(cat .err)"
 cut -d, -f1-4 table.csv >without.csv
 try 'no target, no trials needed'  0 'row,mean,sd,q5,q50,q95 1,' '150 rows with [0-9]+ of [0-9]+ draws in .*rows/s' \
     "${predict[@]}" binomial.nc without.csv

@@ -22,7 +22,8 @@ def posterior(program, table, options, folder):
                     "--ess", str(ESS), "--seed", str(SEED), "--ranef", "all", "--progress", "off", "-o", out],
                    check=True, stderr=subprocess.DEVNULL)
     output = subprocess.run([program, "summary", out, "--csv"], check=True, capture_output=True, text=True).stdout
-    return {row["name"].lower(): row for row in csv.DictReader(output.splitlines())}
+    # The references call the intercept "Intercept".
+    return {row["name"].lower().strip("()"): row for row in csv.DictReader(output.splitlines())}
 
 
 def compare(name, found, trusted):

@@ -29,10 +29,12 @@ static void need_columns(const saved_schema *b, new_row_request request, bool *n
         need_role(b, ROLE_TRIALS, needed);
         if (f) need_program(b, &f->n, needed);
     }
+    if (request.target || (request.trials && f && f->failures)) {
+        need_role(b, ROLE_TARGET, needed);
+        if (f) need_program(b, &f->y, needed);
+    }
     if (!request.target) return;
-    need_role(b, ROLE_TARGET, needed);
     need_role(b, ROLE_WEIGHTS, needed);
-    if (f) need_program(b, &f->y, needed);
     if (f) need_program(b, &f->w, needed);
 }
 

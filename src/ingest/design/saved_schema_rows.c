@@ -212,12 +212,21 @@ static double cell_of(const saved_schema *b, const column_schema *p, const doubl
     return k != SIZE_MAX && is_read(p, k) ? row[k] : fallback;
 }
 
+static double response_of(const saved_schema *b, const column_schema *p, const double *row)
+{
+    bool calculated = b->formula && b->of[ROLE_TARGET] == SIZE_MAX;
+    return calculated ? formula_number(b->formula, &b->formula->y, row)
+                      : cell_of(b, p, row, ROLE_TARGET, 0.0);
+}
+
+/* cbind(y, m) has y + m trials. */
 static void read_trials(const saved_schema *b, const column_schema *p, const double *row,
                         encoded_row *to)
 {
     const formula *f = b->formula;
     to->trials = cell_of(b, p, row, ROLE_TRIALS, 1.0);
     if (f && f->n.steps > 0) to->trials = formula_number(f, &f->n, row);
+    if (f && f->failures) to->trials += response_of(b, p, row);
 }
 
 /* Returns the number of a label; SIZE_MAX: it is none. */
@@ -239,11 +248,8 @@ static row_state read_target(const saved_schema *b, const column_schema *p, cons
 {
     const formula *f = b->formula;
     bool counted = saved_schema_has_trials(b);
-    bool calculated = f && b->of[ROLE_TARGET] == SIZE_MAX;
-    double y =
-        calculated ? formula_number(f, &f->y, row) : cell_of(b, p, row, ROLE_TARGET, 0.0);
+    double y = response_of(b, p, row);
     to->column = b->target;
-    if (f && f->failures) to->trials += y;
     if (b->label && !b->text_labels) {
         size_t label = label_of(b, y);
         to->value = show_name(number_as_written(y, 15).text);
