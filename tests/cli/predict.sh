@@ -8,7 +8,7 @@
 run linear   'y ~ poly(x, 2) + bs(z, 5) * a' --family gaussian
 run logistic 'b ~ a * x + ns(z, 3) + I(a == "v" & x > 0.5)' --family bernoulli
 run poisson  'c ~ log(z) + factor(t) + x + offset(z / 10)' --family poisson
-run softmax  'k ~ x + a' --family categorical
+run softmax  'k ~ x + a' --model softmax
 run ordinal  'o ~ x + a' --family cumulative
 run binomial 's | trials(t) ~ x + cut(z, 3)' --family binomial
 run grouped  'y ~ x + a + (1 + x | g)' --family gaussian --ranef all

@@ -242,7 +242,7 @@ class Messages(Case):
         self.assertEqual(fit.names, ["intercept", "a,b", "c", "sigma"])
 
     def test_levels_without_effects_are_reported(self):
-        fit = sbps.fit("y ~ x + (1 | g)", example(), **dict(OPTIONS, ess=30))
+        fit = sbps.fit("y ~ x + (1 | g)", example(), ranef="none", **dict(OPTIONS, ess=30))
         with self.assertWarnsRegex(sbps.SbpsWarning, "stores no group effects"):
             fit.predict({"x": [1.0], "g": ["north"]}, new_levels="prior")
 

@@ -70,7 +70,8 @@ static void write_verdict(const predictive_checks *c, text *t)
     if (c->prior_only)
         text_paragraph(
             t, COLUMNS, 0,
-            "The replicated tables are from the prior alone (`sbps sample --prior-only`). They show "
+            "This is a prior-only run: the replicated tables are from the prior alone. They "
+            "show "
             "which responses the priors expect; the observed table need not be typical "
             "of them.");
     else if (c->findings == 0)
