@@ -29,7 +29,7 @@ cases=$((cases + 1))
 try 'no mode'       2 '' 'is not a usable estimate' "$sbps" map table.csv --formula 'y ~ x1' --family gaussian --prior 'hs()'
 try 'sbps refused'    2 '' 'shrinkage priors need hmc, not sbps' "${sample[@]}" --prior 'hs()' --sampler sbps -o no.nc
 try 'no groups'     2 '' 'not available in models with groups' "$sbps" sample table.csv 'y ~ x1 + (1 | g)' --family gaussian --prior 'hs()' -o no.nc
-try 'no classes'    2 '' 'not available for model softmax' "$sbps" sample table.csv 'k ~ x1' --family categorical --prior 'hs()' -o no.nc
+try 'no classes'    2 '' 'not available for model categorical' "$sbps" sample table.csv 'k ~ x1' --family categorical --prior 'hs()' -o no.nc
 try 'not of sigma'  2 '' 'horseshoe is a prior of coefficients' "${sample[@]}" --prior-sigma 'horseshoe(1)' -o no.nc
 try 'a wrong name'  2 '' 'expected horseshoe\(df, scale_global, df_global, scale_slab, df_slab\)' "${sample[@]}" --prior 'horseshoe(scale=1)' -o no.nc
 try 'too much R2'   2 '' 'mean_R2 below 1' "${sample[@]}" --prior 'R2D2(1.2)' -o no.nc
