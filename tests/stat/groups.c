@@ -150,7 +150,7 @@ static void check_table(const table_case *t, const char *sampler)
     temporary_name(sizeof path, path);
     known_groups k = write_table_case(t, path);
     snprintf(settings, sizeof settings,
-             "model=linear formula=y~1+(%s|g) sampler=%s ess=1500 seed=4 " PRIORS,
+             "model=linear formula=y~1+(%s|g) sampler=%s ess=1500 seed=4 ranef=none " PRIORS,
              t->constant ? "0+c" : "1", sampler);
     sbps_result *r = sample_file(path, settings);
     CHECK(r->dim == NUMBERS);

@@ -41,6 +41,7 @@ print_left_out <- function(left) if (length(left)) cat("(", stats::naprint(left)
 # The text of `sbps summary` with R's formula and names: those of columns that were computed here have no backticks.
 summary_text <- function(fit, ranef = FALSE, verbose = FALSE) {
     text <- text_of(fit, paste0("summary", if (ranef) "-ranef", if (verbose) "-verbose"))
+    text <- sub("`sbps summary --ranef` shows", "ranef(fit) has", text, fixed = TRUE)
     names <- recipe_names(fit$recipe)
     if (!length(names)) return(text)
     formula <- strwrap(text_of_call(fit$formula), 66, exdent = 14, prefix = "", initial = "formula       ")

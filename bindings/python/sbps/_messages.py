@@ -19,6 +19,7 @@ PHRASES = (
     (r"--json lists all", "the report lists all, as a mapping"),
     (r"[`']sbps list (models|samplers|priors)[`']", r'`sbps.kinds("\1")`'),
     (r"[`']sbps sample --dry-run[`']", "`fit.chosen`"),
+    (r"[`']sbps summary --ranef[`'] shows", "`fit.ranef()` has"),
     (r"[`']sbps sample[`'] with --", "`sbps.fit` with --"),
     (r"[`']sbps sample[`']", "`sbps.fit`"),
     (r"[`']sbps (loo|compare|summary|check|score|predict|diagnose|contrast|report)[`']", r"`fit.\1`"),

@@ -187,7 +187,8 @@ void write_summary_text(text *t, const result *r, const sbps_parameter *paramete
     t->failed |= !sorted;
     if (sorted) add_sections(t, sorted, count);
     if (hidden > 0)
-        text_add(t, "\n%zu effects of groups are not shown: summary --ranef shows them\n",
+        text_add(t,
+                 "\n%zu effects of groups are not shown: `sbps summary --ranef` shows them\n",
                  hidden);
     free(sorted);
 }
