@@ -59,7 +59,7 @@ static void write_table(const small_model *m, char path[256])
 static sbps_options *options_for(const small_model *m)
 {
     sbps_error err = {0};
-    sbps_options *options = options_of("seed=1");
+    sbps_options *options = options_of("seed=1 ranef=none");
     if (sbps_options_set(options, "sampler", "auto", &err) != SBPS_OK ||
         sbps_options_set(options, "formula", m->formula, &err) != SBPS_OK ||
         sbps_options_set(options, "family", m->family, &err) != SBPS_OK)

@@ -121,7 +121,8 @@ TEST(normal_rows_agree_with_quadrature)
     write_normal(&t, path);
     integrate(&t, truth);
     sbps_error err;
-    sbps_options *o = options_of(PRIORS "sampler=sweep family=gaussian seed=3 ess=20000");
+    sbps_options *o =
+        options_of(PRIORS "sampler=sweep family=gaussian seed=3 ess=20000 ranef=none");
     sbps_table *table;
     REQUIRE(sbps_options_set(o, "formula", "y ~ 1 + (1 | g) + (1 | h)", &err) == SBPS_OK);
     REQUIRE(sbps_table_read(path, o, NULL, &table, &err) == SBPS_OK);
