@@ -88,8 +88,8 @@ typedef struct {
 typedef struct {
     double elpd, lpd, k;
 } loo_weight;
-/* l: log likelihood by every draw; scratch: 2 * draws. */
-loo_weight loo_weigh(const kernels *k, size_t draws, const double *l, double *scratch,
+/* l: log likelihood by each of n draws; weight: memory for 2 n numbers, ranked: for n. */
+loo_weight loo_weigh(const kernels *k, size_t n, const double *l, double *weight,
                      ranked_weight *ranked);
 
 /* Computes leave-one-out of a run on the rows of `data`. Call loo_clear in every case. */

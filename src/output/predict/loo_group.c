@@ -172,7 +172,7 @@ typedef struct {
     double *v, *next, *gradient; /* by effect */
     double *h;                   /* effect x effect */
     double *loglik;              /* by draw */
-    double *scratch;             /* of loo_weigh_row */
+    double *scratch;             /* of loo_weigh */
     ranked_weight *ranked;
 } worker_memory;
 
