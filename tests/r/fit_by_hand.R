@@ -31,7 +31,7 @@ for (case in cases) {
     groups <- grepl("|", case$formula, fixed = TRUE)
     for (to in c("run.csv", "run.nc")) sample_by_command(case$file, case$formula, case$family, to, if (groups) c("--ranef", "all"))
     want <- unname(as.matrix(read.csv("run.csv")[, -(1:2)]))
-    words <- but_seconds(command_line("summary", "run.nc"))
+    words <- sub("`sbps summary --ranef` shows", "ranef(fit) has", but_seconds(command_line("summary", "run.nc")), fixed = TRUE)
     for (data in list(case$data, case$file)) {
         fit <- suppressMessages(sbps(as.formula(case$formula), data, family = case$r))
         check_that(paste(case$formula, class(data), "draws"), identical(unname(as.matrix(fit)), want))
