@@ -182,7 +182,7 @@ static sbps_result *sample_case(const table_case *c, const char *path, const cha
 {
     char all[512];
     sbps_error err;
-    sbps_table *table;
+    sbps_table *table = NULL;
     snprintf(all, sizeof all, "family=%s ranef=all %s %s", c->family, c->more, settings);
     sbps_options *o = options_of(all);
     if (sbps_options_set(o, "formula", c->formula, &err) != SBPS_OK ||
