@@ -35,7 +35,7 @@ grep -q 'leave-one-out' page.html || fault 'a page' 'has no checks by rows'
 same sampled 'y ~ x + (1 | g) + (1 | h)'
 try 'a dry run'   0 'effects +17 of groups: draws are kept' '' "$sbps" sample t.csv 'y ~ x + (1 | g) + (1 | h)' "${quick[@]}" --dry-run
 try 'no groups'   0 'logistic regression' '' "$sbps" sample t.csv 'y ~ x' "${quick[@]}" --dry-run
-grep -q effects .out && fault 'no groups' 'speaks of effects'
+grep -q effects .out && fault 'no groups' 'mentions effects'
 
 # ---- a resumed run keeps what the whole run would ----
 fit whole 'y ~ x + (1 | g)' --ess 200

@@ -70,7 +70,8 @@ covariance_options <- function(prior, made) {
     out
 }
 
-# What rstanarm does without being told: scales of priors are larger by 1.6 for the probit link, no prior of an auxiliary parameter that the family does not have, decov() for groups.
+# What rstanarm does by default: scales of priors are multiplied by 1.6 for the probit link, families without an auxiliary
+# parameter have no prior of one, and groups have decov().
 rstanarm_defaults <- function(given, made) {
     if (!made$word %in% names(aux_option)) given$prior_aux <- NULL
     if (identical(made$word, "binomial(probit)")) {
